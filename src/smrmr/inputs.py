@@ -1,0 +1,341 @@
+"""Turns what users pass as X and y into checked columns and a target of a settled type."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .types import Block, Data, Mask, Target, Vector
+
+logger = logging.getLogger(__name__)
+
+MIN_ROWS = 4
+MIN_RARE = 5  # with fewer values off the most frequent one, associations have a high floor
+MAX_CLASSES = 10  # of an integer target that is taken for classes
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Checked features: an (n, p) array of numbers, names, and which columns are nominal."""
+
+    values: NDArray[Any]
+    names: tuple[str, ...] | None
+    nominal: Mask
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.values.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of features."""
+        return int(self.values.shape[1])
+
+    def name(self, k: int) -> str:
+        """Name of feature k; ``x0``, ``x1``, ... in an array."""
+        return f"x{k}" if self.names is None else self.names[k]
+
+    def block(self, start: int, stop: int) -> Block:
+        """Columns `start` to `stop` as rows, in float64 unless they are int8."""
+        dtype = np.int8 if self.values.dtype == np.int8 else np.float64
+        values = np.ascontiguousarray(self.values[:, start:stop].T, dtype=dtype)
+        return Block(values, self.nominal[start:stop], np.arange(start, min(stop, self.n_columns)))
+
+
+def as_columns(X: Data) -> Columns:
+    """Check the features and settle their types.
+
+    Numbers and booleans are taken as they are, pandas categoricals are nominal. Everything else,
+    and missing or infinite values, is refused with a message that names the columns.
+    """
+    if hasattr(X, "toarray"):
+        raise ValueError(
+            "X is a sparse matrix. A dense array is needed: pass X.toarray() if it fits in memory."
+        )
+    columns = _from_frame(X) if hasattr(X, "dtypes") and hasattr(X, "columns") else _from_array(X)
+    n, p = columns.values.shape
+    if p == 0 or n == 0:
+        raise ValueError(f"X is empty: {n} rows and {p} columns. Give at least one column.")
+    if n < MIN_ROWS:
+        raise ValueError(f"X has {n} rows. At least {MIN_ROWS} are needed to measure association.")
+    _check_finite(columns)
+    _warn_about_rare(columns)
+    return columns
+
+
+def as_target(y: Data, target: str = "auto") -> Target:
+    """Check the target and settle its type.
+
+    With ``"auto"``, strings, booleans and categories are classes; whole numbers with at most 10
+    levels of at least 5 rows each are classes too, with a warning; other numbers are continuous,
+    and an (n, q) array is multi-output.
+    """
+    if target not in ("auto", "continuous", "classes"):
+        raise ValueError(
+            f"target={target!r} is not known. Use 'auto', 'continuous' or 'classes'; a y with "
+            "several columns is multi-output."
+        )
+    values, labelled = _target_array(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ValueError(
+            f"y has shape {values.shape}. One value a row is needed, or one row of values for "
+            "several outputs."
+        )
+    if values.ndim == 2:
+        return _multi_output(values, labelled, target)
+    kind = _target_kind(values, labelled, target)
+    logger.info("target taken as %s", kind)
+    if kind == "continuous":
+        return Target(kind, _continuous(values, labelled))
+    codes, n_classes = first_appearance(values)
+    if n_classes < 2:
+        raise ValueError("y has a single class. At least two are needed.")
+    if n_classes == len(values):
+        raise ValueError(
+            f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids. "
+            "Pass the class of each sample, or target='continuous' for numbers."
+        )
+    return Target(kind, codes)
+
+
+def as_variable(x: Data, name: str) -> Target:
+    """Check one variable of a plain function: numbers are numbers, labels are classes."""
+    values, labelled = _target_array(x, name)
+    if values.ndim not in (1, 2) or len(values) < MIN_ROWS or values.size == 0:
+        raise ValueError(
+            f"{name} has shape {values.shape}. At least {MIN_ROWS} samples are needed, one value "
+            "or one row of values each."
+        )
+    if values.ndim == 2 and values.shape[1] > 1:
+        if labelled:
+            raise ValueError(
+                f"{name} has several columns of labels. Join them into one label a row."
+            )
+        return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
+    values = values.ravel()
+    if labelled:
+        return Target("classes", first_appearance(values)[0])
+    return Target("continuous", values.astype(np.float64))
+
+
+def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
+    """Number the labels in the order in which they appear; renaming them changes nothing."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first))
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse], len(first)
+
+
+def _from_array(X: Data) -> Columns:
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError("X has masked values. Fill or drop them first.")
+    values = np.asarray(X)
+    if values.ndim != 2:
+        advice = " Use X.reshape(-1, 1) for a single feature." if values.ndim == 1 else ""
+        raise ValueError(f"X has shape {values.shape}. Rows and columns are needed.{advice}")
+    _check_numeric(values, "X")
+    return Columns(_plain(values), None, np.zeros(values.shape[1], dtype=bool))
+
+
+def _from_frame(X: Any) -> Columns:
+    names = tuple(map(str, X.columns))
+    kinds = [_dtype_kind(dtype) for dtype in X.dtypes]
+    wrong = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
+    if wrong:
+        raise ValueError(
+            f"columns {_named(wrong)} of X hold neither numbers nor categories. Convert them: "
+            "X[c].astype('category') for labels, pandas.to_numeric(X[c]) for numbers."
+        )
+    nominal = np.array([kind == "category" for kind in kinds], dtype=bool)
+    if not nominal.any():
+        return Columns(_plain(X.to_numpy(dtype=_common_dtype(X))), names, nominal)
+    values = np.empty(X.shape, dtype=np.float64)
+    for k in range(len(names)):
+        column = X.iloc[:, k]
+        if nominal[k]:
+            codes = column.cat.codes.to_numpy()
+            values[:, k] = np.where(codes < 0, np.nan, first_appearance(codes)[0])
+        else:
+            values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return Columns(values, names, nominal)
+
+
+def _common_dtype(X: Any) -> Any:
+    """Keep what is small already; nullable columns need a float for their missing values."""
+    plain = {dtype for dtype in X.dtypes if isinstance(dtype, np.dtype)}
+    return None if len(plain) == 1 and all(d in plain for d in X.dtypes) else np.float64
+
+
+def _dtype_kind(dtype: Any) -> str:
+    if str(dtype) in ("category", "Categorical", "Enum"):
+        return "category"
+    kind = getattr(dtype, "kind", "O")
+    return "number" if kind in "biuf" else "other"
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Booleans as int8, other numbers unchanged: they are converted block by block."""
+    return values.view(np.int8) if values.dtype == np.bool_ else values
+
+
+def _check_numeric(values: NDArray[Any], name: str) -> None:
+    kind = values.dtype.kind
+    if kind in "biuf":
+        return
+    if kind == "c":
+        raise ValueError(
+            f"{name} holds complex numbers. Give real ones, for example the modulus and the phase "
+            "as separate columns."
+        )
+    example = values.flat[0] if values.size else ""
+    raise ValueError(
+        f"{name} has dtype {values.dtype} (first value {example!r}). Numbers are needed: use "
+        f"{name}.astype(float), or a pandas DataFrame whose labels are categories."
+    )
+
+
+def _check_finite(columns: Columns) -> None:
+    if columns.values.dtype.kind != "f":
+        return
+    bad = np.zeros(columns.n_columns, dtype=np.int64)
+    for start in range(0, columns.n_columns, 1024):
+        stop = min(start + 1024, columns.n_columns)
+        bad[start:stop] = (~np.isfinite(columns.values[:, start:stop])).sum(axis=0)
+    if bad.any():
+        worst = np.argsort(-bad, kind="stable")[:5]
+        counts = ", ".join(f"{columns.name(k)}: {bad[k]}" for k in worst if bad[k])
+        raise ValueError(
+            f"{np.count_nonzero(bad)} of {columns.n_columns} columns of X have missing or infinite "
+            f"values ({counts}{', ...' if np.count_nonzero(bad) > 5 else ''}). Impute them, or "
+            "drop these columns or rows."
+        )
+
+
+def _warn_about_rare(columns: Columns) -> None:
+    """Name the columns that are constant but for fewer than 5 values."""
+    off_mode = _count_off_mode(columns.values)
+    rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_RARE, columns.n_rows - 1)))
+    if rare.size:
+        warnings.warn(
+            f"columns {_named([columns.name(int(k)) for k in rare])} have fewer than {MIN_RARE} "
+            "values that differ from their most frequent one. Their associations have a high "
+            "floor: read them with care, or drop the columns.",
+            UserWarning,
+            stacklevel=_outside(),
+        )
+
+
+def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the values of each column that differ from the most frequent one, as far as MIN_RARE.
+
+    If at most 4 values differ from it, it is the median of any 9; so most columns are done with
+    after a few rows.
+    """
+    few = 2 * MIN_RARE - 1
+    mode = np.sort(values[:few], axis=0)[min(few, len(values)) // 2]
+    counts = np.zeros(values.shape[1], dtype=np.int64)
+    open_ = np.arange(values.shape[1])
+    for start in range(0, len(values), 64):
+        rows = values[start : start + 64]
+        counts[open_] += (rows[:, open_] != mode[open_]).sum(axis=0)
+        open_ = open_[counts[open_] < MIN_RARE]
+        if not open_.size:
+            break
+    return counts
+
+
+def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
+    """Return the array behind y, and whether it holds labels rather than numbers."""
+    if hasattr(y, "cat"):
+        codes = np.asarray(y.cat.codes)
+        _refuse_missing(codes < 0, name)
+        return codes, True
+    values = np.asarray(y)
+    if values.dtype.kind == "c":
+        raise ValueError(f"{name} holds complex numbers. Give real numbers or classes.")
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"{name} holds dates. Convert them to numbers, for example days since a start."
+        )
+    if values.dtype.kind in "OUST":
+        _refuse_missing(np.array([v is None or v != v for v in values.ravel()], dtype=bool), name)
+        if values.dtype.kind == "O" and all(
+            isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values.flat
+        ):
+            values = values.astype(np.float64)
+        else:
+            return values.astype(str), True
+    if values.dtype.kind == "f":
+        _refuse_missing(~np.isfinite(values), name)
+    return values, values.dtype.kind == "b"
+
+
+def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
+    if missing.any():
+        raise ValueError(
+            f"{name} has {int(missing.sum())} missing or infinite values in {missing.size}. Drop "
+            "these samples everywhere, or fill them."
+        )
+
+
+def _multi_output(values: NDArray[Any], labelled: bool, target: str) -> Target:
+    if labelled or target == "classes":
+        raise ValueError(
+            f"y has {values.shape[1]} columns and is meant as classes. Several outputs must be "
+            "numbers: encode the classes, or join them into one label a row."
+        )
+    if (values == values[0]).all():
+        raise ValueError("y has a single value in every column. It must vary.")
+    return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
+
+
+def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
+    if target != "auto":
+        return target
+    if labelled:
+        return "classes"
+    if values.dtype.kind == "f" and (values != np.rint(values)).any():
+        return "continuous"
+    levels, counts = np.unique(values, return_counts=True)
+    if len(levels) == 1 or len(levels) > MAX_CLASSES or counts.min() < MIN_RARE:
+        return "continuous"
+    warnings.warn(
+        f"y has {len(levels)} whole-numbered levels and is taken for classes. Pass "
+        "target='continuous' if they are quantities, target='classes' to confirm.",
+        UserWarning,
+        stacklevel=_outside(),
+    )
+    return "classes"
+
+
+def _continuous(values: NDArray[Any], labelled: bool) -> Vector:
+    if labelled and values.dtype.kind != "b":
+        raise ValueError(
+            f"y holds labels (first {values[0]!r}) and target='continuous' was asked for. Give "
+            "numbers, or target='classes'."
+        )
+    numbers = values.astype(np.float64)
+    if (numbers == numbers[0]).all():
+        raise ValueError(f"y has the single value {numbers[0]:g}. It must vary.")
+    return np.asarray(numbers)
+
+
+def _named(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _outside() -> int:
+    """Stack level of the first caller outside the package, so that warnings point at user code."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -1,0 +1,57 @@
+"""Compiles loops with numba: without the GIL, cached on disk where the disk allows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+Loop = TypeVar("Loop", bound=Callable[..., Any])
+
+
+def compiled(function: Loop) -> Loop:
+    """Compile `function` on first call and keep the machine code for the next process.
+
+    Parallel work is joblib threads over blocks, so loops release the GIL and never start threads
+    of their own. A read-only installation has no place for the cache: then every process compiles
+    for itself.
+    """
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    try:
+        return cast(Loop, njit(cache=True, **options)(function))
+    except RuntimeError:  # numba found no writable cache directory
+        return cast(Loop, njit(cache=False, **options)(function))
+
+
+def _popcount(_context: Any, _word: Any) -> Any:
+    """Count the bits set in a 64-bit word, as one machine instruction."""
+
+    def emit(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), emit
+
+
+popcount: Callable[[Any], Any] = cast(Any, intrinsic)(_popcount)
+
+
+def _power_of_two(_context: Any, _shifted: Any) -> Any:
+    """Return 2 ** k for the float k + 1.5 * 2 ** 52, whose lowest bits are the integer k."""
+
+    def emit(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        word = ir.IntType(64)
+        bits = builder.shl(builder.bitcast(arguments[0], word), word(52))
+        return builder.bitcast(builder.add(bits, word(1023 << 52)), ir.DoubleType())
+
+    return types.float64(types.float64), emit
+
+
+power_of_two: Callable[[Any], Any] = cast(Any, intrinsic)(_power_of_two)
+
+
+ONE = np.uint64(1)
+"""A typed 1: shifting a plain Python int would fall back to signed arithmetic."""

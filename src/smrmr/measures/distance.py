@@ -1,0 +1,155 @@
+"""Embeds a column by its centred distances, see `DistanceCorrelation`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Block, Indices, Matrix, Part, Target, Vector
+from . import distance_loops as loops
+from .embedding import Dense, Factors, Points, centred, inner, inner_dense
+from .hsic import delta_parts
+from .kernel_loops import DISTANCE
+from .scaling import unit_scale
+
+FEW_LEVELS = 16  # up to here a factor has at most 15 rows
+DENSE_ROWS = 600  # up to here writing matrices out beats the O(n log n) sums
+
+
+@dataclass(frozen=True)
+class Sorted:
+    """Columns with many levels, ready for sums over sorted samples."""
+
+    columns: Indices
+    points: Points
+    order: NDArray[np.int32]
+    position: NDArray[np.int32]
+    means: Matrix
+    energies: Vector
+
+    @property
+    def x(self) -> Matrix:
+        """The columns as rows."""
+        return self.points.values[:, 0, :]
+
+
+@dataclass(frozen=True)
+class DistanceCorrelation:
+    r"""Squared distance correlation (Szekely and Rizzo), alias ``"dcor"``.
+
+    .. math:: \mathrm{dCor}^2(x, y) = \frac{\langle HAH, HBH \rangle}{\|HAH\| \|HBH\|},
+              \quad A_{ij} = |x_i - x_j|
+
+    This is HSIC with the distance kernel. Classes are at distance 1 from each other.
+    Exact in O(n log n) a pair, or by matrix products for small n.
+    """
+
+    def prepare(self, block: Block, partners: int) -> list[Part]:
+        """Factor the columns with few levels and classes, sort the others."""
+        parts: list[Part] = []
+        if block.nominal.any():
+            parts += delta_parts(block.take(block.nominal), block.n_rows)
+            block = block.take(~block.nominal)
+        if len(block.values):
+            parts += _numeric_parts(block)
+        return parts
+
+    def prepare_target(self, target: Target, partners: int) -> Part:
+        """Embed the target; distances of a multi-output one are Euclidean."""
+        if target.kind == "multi-output":
+            values = unit_scale(np.ascontiguousarray(target.values.T)[None])
+            return Dense.of(np.zeros(1, np.intp), _points(values))
+        nominal = np.array([target.kind == "classes"])
+        block = Block(target.values[None, :], nominal, np.zeros(1, np.intp))
+        return self.prepare(block, 1)[0]
+
+    def inner(self, a: Any, b: Any) -> Matrix:
+        """Inner products of centred distance matrices."""
+        if isinstance(a, Sorted) and isinstance(b, Factors):
+            return self.inner(b, a).T
+        if isinstance(a, Factors) and isinstance(b, Sorted):
+            out = np.empty((len(a.columns), len(b.columns)))
+            rows = np.asarray(a.rows, dtype=np.float64)
+            loops.factor_products(rows, b.x, b.order, out)
+            return np.asarray(out * np.sqrt(a.energies)[:, None])
+        if isinstance(a, Sorted) and isinstance(b, Sorted):
+            return _inner_sorted(a, b)
+        if isinstance(a, Factors) and isinstance(b, Factors):
+            return inner(a, b)
+        return inner_dense(a, b)
+
+    def bytes_per_column(self, n_rows: int) -> int:
+        """The column, its row means, order and positions; or a factor of few rows."""
+        return n_rows * (8 + 8 + 4 + 4 + 8 * FEW_LEVELS)
+
+    def tile(self, target: Target | None) -> int:
+        """Wide enough for matrix products to run at full speed."""
+        return 128
+
+
+def _points(values: Matrix) -> Points:
+    n_columns = len(values)
+    return Points(values, np.full(n_columns, DISTANCE, np.int8), np.ones(n_columns))
+
+
+def _numeric_parts(block: Block) -> list[Part]:
+    x = unit_scale(block.values)
+    order = np.argsort(x, axis=1).astype(np.int32)
+    steps = np.diff(np.take_along_axis(x, order.astype(np.intp), axis=1), axis=1)
+    few = (steps > 0).sum(axis=1) < FEW_LEVELS
+    parts: list[Part] = []
+    if few.any():
+        points = _points(x[few][:, None, :])
+        factors = [centred(_steps_factor(column)) for column in x[few]]
+        parts.append(Factors.of(block.columns[few], points, factors, compress=False))
+    if not few.all():
+        parts.append(_sorted(block.columns[~few], x[~few], order[~few]))
+    return parts
+
+
+def _steps_factor(x: Vector) -> Matrix:
+    """Rows Z with ``H Z' Z H = - H |x - x'| H``: one step function for each gap between levels."""
+    levels = np.unique(x)
+    heights = np.sqrt(2 * np.diff(levels))
+    return np.asarray(heights[:, None] * (x >= levels[1:, None]))
+
+
+def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
+    x = x - np.median(x, axis=1, keepdims=True)  # keeps the sums of products small
+    n = x.shape[1]
+    position = np.empty_like(order)
+    np.put_along_axis(position, order, np.arange(n, dtype=np.int32)[None, :], axis=1)
+    means = np.empty_like(x)
+    for k, column in enumerate(x):
+        loops.distance_sums(column, order[k], means[k])
+    means /= -n  # of the kernel -|x - x'|
+    # sum of squared distances without the n^2 terms: 2 n sum x^2 - 2 (sum x)^2
+    squares = 2 * n * (x**2).sum(axis=1) - 2 * x.sum(axis=1) ** 2
+    energies = _centred_product(squares, means, means)
+    return Sorted(columns, _points(x[:, None, :]), order, position, means, energies)
+
+
+def _centred_product(products: Vector, means_a: Matrix, means_b: Matrix) -> Vector:
+    """``<HAH, HBH>`` of paired columns from ``<A, B>`` and the row means."""
+    n = means_a.shape[1]
+    rows = np.einsum("ki,ki->k", means_a, means_b)
+    return np.asarray(products - 2 * n * rows + n**2 * means_a.mean(axis=1) * means_b.mean(axis=1))
+
+
+def _inner_sorted(a: Sorted, b: Sorted) -> Matrix:
+    n = a.x.shape[1]
+    if n <= DENSE_ROWS:
+        return inner_dense(
+            Dense(a.columns, a.points, a.means, a.energies),
+            Dense(b.columns, b.points, b.means, b.energies),
+        )
+    same = a is b
+    out = np.zeros((len(a.columns), len(b.columns)))
+    loops.distance_products(a.x, a.order, b.x, b.position, same, out)
+    if same:
+        out += np.triu(out, 1).T
+    grand = a.means.mean(axis=1)[:, None] * b.means.mean(axis=1)
+    return np.asarray(out - 2 * n * (a.means @ b.means.T) + n**2 * grand)

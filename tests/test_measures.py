@@ -1,0 +1,416 @@
+"""Every measure on every kind of column against literal formulas, and the laws they obey."""
+
+from __future__ import annotations
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from columns import NOMINAL, NUMERIC, frame, variables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+import smrmr
+from smrmr.measures import MEASURES, projection
+
+ALL = [*MEASURES, smrmr.HSIC("laplacian"), smrmr.HSIC(width=0.7)]
+quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
+
+
+def dense_kernel(variable, kernel):
+    return oracles.delta(variable) if variable.dtype.kind in "OU" else kernel(variable)
+
+
+def pearson2(x, y):
+    """Normalised HSIC with linear kernels on one-hot vectors."""
+    a, b = oracles.as_vectors(x), oracles.as_vectors(y)
+    return oracles.cosine(lambda u, v: oracles.hsic_v(u @ u.T, v @ v.T), a, b)
+
+
+def metric(variable):
+    """Distances; classes are at distance 1 from each other."""
+    if variable.dtype.kind in "OU":
+        return 1 - oracles.delta(variable)
+    return oracles.distances(variable)
+
+
+def literal(measure, x, y):
+    """The association of two variables by the paper's formulas; 0 for a constant, by decision."""
+    if any(v.ndim == 1 and len(set(v)) == 1 for v in (x, y)):
+        return 0.0
+    if measure == "pc":
+        return oracles.pc2(x, y)
+    if measure == "dcor":
+        return oracles.dcor2(metric(x), metric(y))
+    if measure == "pearson":
+        return pearson2(x, y)
+    width = None if measure == "hsic" else measure.width
+    laplacian = getattr(measure, "kernel", "gaussian") == "laplacian"
+    kernel = oracles.laplacian if laplacian else oracles.gaussian
+    return oracles.nr_hsic(*(dense_kernel(v, lambda u: kernel(u, width)) for v in (x, y)))
+
+
+def associations(measure, x, y, **options):
+    return float(smrmr.relevance(pd.DataFrame({"x": x}), y, measure=measure, **options)[0])
+
+
+# --- against stored numbers and slow transcriptions ------------------------------------------
+
+
+def test_stored_values(stored_cases):
+    """Oracle: numbers from triple loops written outside this project."""
+    assert len(stored_cases) == 3
+    for case in stored_cases:
+        x, y, genotype = (np.array(case[k], dtype=float) for k in ("x", "y", "genotype"))
+        classes, y2d = np.array(case["classes"]).astype(str), np.array(case["y2d"])
+        laplacian = smrmr.HSIC("laplacian")
+        found = {
+            "pc2(x,y)": associations("pc", x, y),
+            "pcov2(x,y)": smrmr.projection_covariance_squared(x, y),
+            "pc2(x,genotype) ties": associations("pc", x, genotype, target="continuous"),
+            "pc2(genotype,y) ties": associations("pc", genotype, y),
+            "pc2(x,classes) nominal=one-hot": associations("pc", x, classes),
+            "pc2(x,y2d) multivariate": associations("pc", x, y2d),
+            "nr_hsic(x,y) gaussian median": associations("hsic", x, y),
+            "nr_hsic(x,y) laplacian median": associations(laplacian, x, y),
+            "nr_hsic(x,classes) gaussian,delta": associations("hsic", x, classes),
+            "nr_hsic(x,y2d) gaussian": associations("hsic", x, y2d),
+            "hsic_v(x,y) gaussian": smrmr.hsic_v(x, y),
+            "hsic_u(x,y) gaussian": smrmr.hsic_u(x, y),
+            "dcor2(x,y)": associations("dcor", x, y),
+            "median_bandwidth(x)": smrmr.measures.hsic.median_distance(x[None, :]),
+        }
+        assert found.keys() == case["values"].keys()
+        for name, value in case["values"].items():
+            assert_allclose(found[name], value, atol=1e-10, err_msg=name)
+
+
+@quiet
+@pytest.mark.parametrize("measure", ALL, ids=str)
+@pytest.mark.parametrize("n", [9, 30])
+def test_redundancy_equals_literal_formulas(measure, n, rng):
+    """Oracle: `oracles.py`, on every pair of kinds of columns, ties and classes included."""
+    X = frame(n, rng)
+    columns = variables(X)
+    D = smrmr.redundancy(X, measure=measure)
+    for k, x in enumerate(columns):
+        for m, y in enumerate(columns[: k + 1]):
+            expected = literal(measure, x, y)
+            assert_allclose(D[k, m], expected, atol=1e-10, err_msg=f"{X.columns[[k, m]]}")
+
+
+@quiet
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_relevance_equals_literal_formulas(measure, rng):
+    """Oracle: `oracles.py`, for continuous, tied, class and multi-output targets."""
+    n = 24
+    X = frame(n, rng, copies=1)
+    columns = variables(X)
+    y2 = rng.normal(size=(n, 3))
+    y2[3] = y2[11]  # a tie of vectors
+    targets = [
+        (columns[0] ** 3, "continuous"),
+        (np.round(columns[0]), "continuous"),
+        (columns[-1], "auto"),
+        (y2, "auto"),
+    ]
+    for y, target in targets:
+        found = smrmr.relevance(X, y, measure=measure, target=target)
+        expected = [literal(measure, x, np.asarray(y)) for x in columns]
+        assert_allclose(found, expected, atol=1e-10)
+
+
+@quiet
+@pytest.mark.parametrize("n", [64, 65, 127, 1024, 1025, 3000])
+def test_pc_paths_agree(n, rng, monkeypatch):
+    """Bit sets, sweep and contingency tables count the same: each is the others' oracle."""
+    X = frame(n, rng, copies=1)
+    found = []
+    for rows, levels, small in [(0, 16, 16), (4096, 16, 16), (4096, 1, 1), (0, 1, 1)]:
+        monkeypatch.setattr(projection, "BIT_SET_ROWS", rows)
+        monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1)
+        monkeypatch.setattr(projection, "FEW_LEVELS", levels)
+        assert small == levels
+        found.append(smrmr.redundancy(X))
+    for other in found[1:]:
+        assert_allclose(other, found[0], rtol=1e-13, atol=1e-15)
+
+
+def test_pc_of_many_rows_equals_brute_force(rng):
+    """Oracle: signs summed anchor by anchor, at a size where the directory has several groups."""
+    n = 2500
+    x = rng.normal(size=n)
+    y = np.round(x**2 + rng.normal(size=n), 1)
+    totals = {"xx": 0, "xy": 0, "yy": 0}
+    for r in range(n):
+        s, t = np.sign(x - x[r]), np.sign(y - y[r])
+        for name, (a, b) in {"xx": (s, s), "xy": (s, t), "yy": (t, t)}.items():
+            product = a @ b - a.sum() * b.sum() / n
+            means = a.mean() ** 2 + b.mean() ** 2
+            totals[name] += product**2 - means + (1 - 1 / n) ** 2
+    expected = totals["xy"] / np.sqrt(totals["xx"] * totals["yy"])
+    assert_allclose(smrmr.projection_correlation_squared(x, y), expected, rtol=1e-12)
+    assert_allclose(smrmr.relevance(x[:, None], y)[0], expected, rtol=1e-12)
+
+
+def test_pc_never_negative_in_the_smallest_samples():
+    """All orders and ties of two columns of 4 and 5 rows: the clip at 0 hides nothing."""
+    from itertools import product
+
+    for n in (4, 5):
+        patterns = [p for p in product(range(3 if n == 5 else n), repeat=n) if len(set(p)) > 1]
+        values = np.array(patterns, dtype=float).T
+        signs = np.sign(values[:, None, :] - values[None, :, :])  # sample, anchor, column
+        centred = signs - signs.mean(axis=0)
+        cross = np.einsum("irk,irm->rkm", signs, centred) ** 2
+        means = (signs.mean(axis=0) ** 2)[:, :, None] + (signs.mean(axis=0) ** 2)[:, None, :]
+        assert (cross - means + (1 - 1 / n) ** 2).sum(axis=0).min() > -1e-12
+
+
+@pytest.mark.parametrize("kind", [*NUMERIC, *NOMINAL])
+def test_low_rank_hsic_at_the_sizes_that_use_it(kind, rng):
+    """Oracle: dense float64 kernel matrices; the issue's bar is 1e-8."""
+    n = 700
+    draw = (NUMERIC | NOMINAL)[kind]
+    columns = [draw(n, rng), rng.normal(size=n), draw(n, rng), rng.normal(size=n) ** 3]
+    columns[3] += columns[1]
+    X = pd.DataFrame(dict(zip("abcd", columns, strict=True)))
+    X = pd.concat([X] * 8, axis=1)
+    X.columns = [f"c{k}" for k in range(X.shape[1])]
+    D = smrmr.redundancy(X, measure="hsic")
+    for k in range(4):
+        x = variables(X)[k]
+        for m in range(k):
+            y = variables(X)[m]
+            kernels = [fast_dense(v) for v in (x, y)]
+            expected = (kernels[0] * kernels[1]).sum()
+            expected /= np.sqrt((kernels[0] ** 2).sum() * (kernels[1] ** 2).sum())
+            assert_allclose(D[k, m], expected, atol=1e-8)
+
+
+def fast_dense(variable):
+    """Centred kernel matrix, median width or delta, without loops."""
+    if variable.dtype.kind in "OU":
+        return oracles.centre(oracles.delta(variable))
+    distances = np.abs(variable[:, None] - variable)
+    pairs = distances[np.triu_indices(len(variable), 1)]
+    width = np.median(pairs) or pairs[pairs > 0].mean()
+    return oracles.centre(np.exp(-((distances / width) ** 2) / 2))
+
+
+@pytest.mark.parametrize("n", [200, 599, 601, 1500])
+def test_dcor_dense_and_sorted_sums_agree_with_brute_force(n, rng):
+    """Oracle: centred distance matrices, on both sides of the change of algorithm."""
+    X = np.column_stack([rng.normal(size=n), rng.standard_t(2, size=n), rng.poisson(40, n)])
+    X[:, 1] += X[:, 0] ** 2
+    matrices = [oracles.centre(np.abs(x[:, None] - x)) for x in X.T]
+    expected = np.array([[(a * b).sum() for b in matrices] for a in matrices])
+    expected /= np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert_allclose(smrmr.redundancy(X, measure="dcor"), expected, atol=1e-10)
+
+
+# --- plain functions ------------------------------------------------------------------------
+
+
+def test_projection_covariance_has_a_second_oracle(rng):
+    """Oracle: S1 + S2 - 2 S3 with 1/n^3 in S1, for numbers, ties, classes and vectors."""
+    n = 11
+    pool = [
+        rng.normal(size=n),
+        rng.integers(0, 3, size=n).astype(float),
+        rng.choice(["u", "v", "w"], size=n),
+        rng.normal(size=(n, 2)),
+    ]
+    for x in pool:
+        for y in pool:
+            expected = oracles.pcov2_by_sums(x, y)
+            assert_allclose(smrmr.projection_covariance_squared(x, y), expected, atol=1e-12)
+            cosine = oracles.cosine(oracles.pcov2_by_sums, x, y)
+            assert_allclose(smrmr.projection_correlation_squared(x, y), cosine, atol=1e-10)
+
+
+def test_hsic_functions_equal_the_printed_sums(rng):
+    """Oracle: eq. (hsic_v1) and enumeration of eq. (hsic_u)."""
+    x, y = rng.normal(size=(2, 9))
+    labels = rng.choice(["p", "q"], size=9)
+    for a, b, k, m in [
+        (x, y, oracles.gaussian(x), oracles.gaussian(y)),
+        (x, labels, oracles.gaussian(x), oracles.delta(labels)),
+    ]:
+        assert_allclose(smrmr.hsic_v(a, b), oracles.hsic_v(k, m), atol=1e-14)
+        assert_allclose(smrmr.hsic_u(a, b), oracles.hsic_u(k, m), atol=1e-14)
+    k, m = oracles.laplacian(x, 0.3), oracles.laplacian(y, 0.3)
+    found = smrmr.hsic_u(x, y, kernel="laplacian", width=0.3)
+    assert_allclose(found, oracles.hsic_u(k, m), atol=1e-14)
+
+
+def test_distance_kernel_turns_hsic_into_distance_covariance(rng):
+    """Oracle: the identity of the two families; the kernel comes from the user."""
+
+    def distance_kernel(a, b):
+        lengths = np.linalg.norm(a, axis=1)[:, None] + np.linalg.norm(b, axis=1)
+        return lengths - np.linalg.norm(a[:, None] - b, axis=2)
+
+    n = 150
+    X = rng.normal(size=(n, 4))
+    X[:, 1] += X[:, 0] ** 2
+    by_kernel = smrmr.redundancy(X, measure=smrmr.HSIC(distance_kernel))
+    assert_allclose(by_kernel, smrmr.redundancy(X, measure="dcor"), atol=1e-10)
+    covariance = smrmr.hsic_v(X[:, 0], X[:, 1], kernel=distance_kernel)
+    assert_allclose(covariance, smrmr.distance_covariance_squared(X[:, 0], X[:, 1]), atol=1e-12)
+
+
+def test_distance_covariance_scales_with_its_variables(rng):
+    x, y = rng.normal(size=(2, 40)) + 3
+    base = oracles.dcov2(oracles.distances(x), oracles.distances(y))
+    assert_allclose(smrmr.distance_covariance_squared(x, y), base, rtol=1e-10)
+    assert_allclose(smrmr.distance_covariance_squared(1e6 * x, y), 1e6 * base, rtol=1e-10)
+    labels = rng.choice(["s", "t", "u"], size=40)
+    expected = oracles.dcov2(oracles.distances(x), 1 - oracles.delta(labels))
+    assert_allclose(smrmr.distance_covariance_squared(x, labels), expected, rtol=1e-10)
+
+
+@pytest.mark.slow
+def test_dcor_package_agrees(rng):
+    """Oracle: the dcor package."""
+    import dcor
+
+    for n in (50, 900):
+        x = rng.normal(size=n)
+        y = x**2 + rng.normal(size=n)
+        expected = dcor.distance_correlation_sqr(x, y)
+        assert_allclose(smrmr.distance_correlation_squared(x, y), expected, rtol=1e-10)
+        expected = dcor.distance_covariance_sqr(x, y)
+        assert_allclose(smrmr.distance_covariance_squared(x, y), expected, rtol=1e-10)
+
+
+# --- laws -----------------------------------------------------------------------------------
+
+
+@quiet
+@pytest.mark.parametrize("measure", ALL, ids=str)
+@pytest.mark.parametrize("n", [40, 400])
+def test_redundancy_is_a_gram_matrix_of_unit_vectors(measure, n, rng):
+    D = smrmr.redundancy(frame(n, rng, copies=4), measure=measure)
+    assert_array_equal(D, D.T)
+    assert_array_equal(np.diag(D), 1.0)
+    assert D.min() >= 0
+    assert D.max() <= 1
+    assert np.linalg.eigvalsh(D).min() > -1e-7
+
+
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_constant_column_is_zero(measure, rng):
+    X = rng.normal(size=(30, 3))
+    X[:, 1] = 0.1  # its mean does not come out as 0.1
+    found = smrmr.associate(X, rng.normal(size=30), measure=measure)
+    assert found.relevance[1] == 0
+    assert_array_equal(found.redundancy[1], 0.0)
+    assert found.redundancy[0, 0] == 1
+
+
+@quiet
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_shift_and_common_scale_do_not_matter(measure, rng):
+    X = frame(60, rng, copies=1).drop(columns=[f"{name}0" for name in NOMINAL])
+    y = rng.normal(size=60)
+    base = smrmr.associate(X, y, measure=measure)
+    moved = smrmr.associate(X * 37.5 - 11.25, y / 1000 + 4, measure=measure)
+    assert_allclose(moved.relevance, base.relevance, atol=1e-9)
+    assert_allclose(moved.redundancy, base.redundancy, atol=1e-9)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(5, 40))
+@settings(max_examples=30, deadline=None)
+def test_pc_depends_on_ranks_only(seed, n):
+    """Exact law: strictly monotone transforms, decreasing ones too, change not a bit."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.normal(size=n), rng.integers(0, n, size=n), rng.normal(size=n)])
+    y = rng.normal(size=n)
+    transformed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, -np.arctan(X[:, 2])])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("smrmr.inputs.MIN_RARE", 1)
+        a = smrmr.associate(X, y, target="continuous")
+        b = smrmr.associate(transformed, 5 - y, target="continuous")
+    assert_array_equal(a.relevance, b.relevance)
+    assert_array_equal(a.redundancy, b.redundancy)
+
+
+@quiet
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_renaming_classes_changes_nothing(measure, rng):
+    n = 60
+    X = frame(n, rng, copies=1)
+    y = rng.choice(["a", "b", "c"], size=n)
+    names = {"a": "zeta", "b": "alpha", "c": "mu"}
+    renamed = X.copy()
+    renamed["five_classes0"] = X["five_classes0"].cat.rename_categories(
+        dict(zip("ertwq", "cabde", strict=True))
+    )
+    base = smrmr.associate(X, y, measure=measure)
+    other = smrmr.associate(renamed, [names[v] for v in y], measure=measure)
+    numbered = smrmr.associate(
+        X, [{"a": 7, "b": 9, "c": 1}[v] for v in y], measure=measure, target="classes"
+    )
+    for found in (other, numbered):
+        assert_array_equal(found.relevance, base.relevance)
+        assert_array_equal(found.redundancy, base.redundancy)
+
+
+@quiet
+@pytest.mark.parametrize("measure", ALL, ids=str)
+def test_order_of_rows_and_columns_does_not_matter(measure, rng):
+    X, y = frame(80, rng, copies=1), rng.normal(size=80)
+    rows, order = rng.permutation(80), rng.permutation(X.shape[1])
+    base = smrmr.associate(X, y, measure=measure)
+    moved = smrmr.associate(X.iloc[rows, order], y[rows], measure=measure)
+    assert_allclose(moved.relevance, base.relevance[order], atol=1e-9)
+    assert_allclose(moved.redundancy, base.redundancy[np.ix_(order, order)], atol=1e-9)
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("scale", [1e300, 1e-300])
+def test_huge_and_tiny_magnitudes(measure, scale, rng):
+    X = rng.normal(size=(40, 3))
+    y = rng.normal(size=(40, 2))
+    base = smrmr.associate(X, y, measure=measure)
+    found = smrmr.associate(X * scale, y * scale, measure=measure)
+    assert_allclose(found.relevance, base.relevance, atol=1e-9)
+    assert_allclose(found.redundancy, base.redundancy, atol=1e-9)
+    extreme = np.array([1.7e308, -1.7e308, 0.0, 1.0] * 10)[:, None]
+    assert np.isfinite(smrmr.relevance(extreme, X[:, 0], measure=measure)).all()
+
+
+def test_unsigned_integers_do_not_wrap_round(rng):
+    X = rng.integers(0, 256, size=(50, 4)).astype(np.uint8)
+    y = rng.integers(0, 256, size=50).astype(np.uint8)
+    for measure in MEASURES:
+        base = smrmr.associate(X.astype(float), y.astype(float), measure=measure)
+        found = smrmr.associate(X, y, measure=measure)
+        assert_array_equal(found.relevance, base.relevance)
+        assert_array_equal(found.redundancy, base.redundancy)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.bool_, np.int64, np.uint16, np.float32, ">f8"])
+def test_dtypes_give_the_same_numbers(dtype, rng):
+    X = rng.integers(0, 2, size=(60, 5)).astype(dtype)
+    y = rng.normal(size=60)
+    for measure in MEASURES:
+        base = smrmr.associate(X.astype(float), y, measure=measure)
+        found = smrmr.associate(X, y, measure=measure)
+        assert_allclose(found.relevance, base.relevance, rtol=1e-14)
+        assert_allclose(found.redundancy, base.redundancy, rtol=1e-14)
+
+
+def test_bad_kernels_are_refused(rng):
+    with pytest.raises(ValueError, match="gaussian"):
+        smrmr.HSIC("cosine")
+    with pytest.raises(ValueError, match="positive"):
+        smrmr.HSIC(width=0)
+    with pytest.raises(ValueError, match="inside your kernel"):
+        smrmr.HSIC(lambda a, b: a @ b.T, width=1.0)
+    with pytest.raises(ValueError, match="shape"):
+        smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(lambda a, b: a @ a.T))
+    with pytest.raises(ValueError, match="'pc', 'hsic', 'dcor', 'pearson'"):
+        smrmr.redundancy(rng.normal(size=(10, 2)), measure="mutual information")

@@ -53,12 +53,24 @@ def centre(tensor):
 
 def pcov2(x, y):
     """Eq. (pc_etim_2)."""
-    return float((centre(angle_tensor(x)) * centre(angle_tensor(y))).mean())
+    return float((centre(remembered_tensor(x)) * centre(remembered_tensor(y))).mean())
+
+
+_tensors = {}
+
+
+def remembered_tensor(x):
+    """The tensor of a variable seen before: the loops are slow, and tests go through all pairs."""
+    x = np.asarray(x)
+    key = (x.dtype.str, x.shape, tuple(x.ravel().tolist()))
+    if key not in _tensors:
+        _tensors[key] = angle_tensor(x)
+    return _tensors[key]
 
 
 def pcov2_by_sums(x, y):
     """S1 + S2 - 2 S3 of Theorem 1 of Zhu et al., with 1/n^3 in S1 (the paper prints 1/n^2)."""
-    k, m = angle_tensor(x), angle_tensor(y)
+    k, m = remembered_tensor(x), remembered_tensor(y)
     n = len(k)
     s1 = np.einsum("ilr,ilr->", k, m) / n**3
     s2 = np.einsum("r,r->", k.sum(axis=(0, 1)), m.sum(axis=(0, 1))) / n**5

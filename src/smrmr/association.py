@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations_with_replacement, product
+from itertools import product
 from threading import Lock
 from typing import Any
 
@@ -216,7 +216,7 @@ class _Engine:
         size = len(tiles) if held * len(tiles) <= self.memory else self.memory // (2 * held)
         shelves = [tiles[i : i + max(size, 1)] for i in range(0, len(tiles), max(size, 1))]
         for i, shelf in enumerate(shelves):
-            yield list(combinations_with_replacement(shelf, 2))
+            yield _spread_pairs(shelf)
             for other in shelves[i + 1 :]:
                 yield list(product(shelf, other))
                 _release(other)
@@ -267,6 +267,12 @@ class _Tile:
         self._parts = None
 
 
+def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
+    """All pairs, first those far apart, which prepare different tiles; last the short (a, a)."""
+    steps = sorted(range(len(tiles)), key=lambda step: abs(2 * step - len(tiles)))
+    return [pair for step in steps for pair in zip(tiles, tiles[step:], strict=False)]
+
+
 def _release(tiles: list[_Tile]) -> None:
     for tile in tiles:
         tile.release()
@@ -282,7 +288,10 @@ def _redundancy(left: _Tile, right: _Tile) -> list[tuple[Indices, Indices, Matri
     found = []
     for i, a in enumerate(left.parts):
         for b in left.parts[i:] if left is right else right.parts:
-            found.append((a.columns, b.columns, _cosines(left.measure, a, b)))
+            values = _cosines(left.measure, a, b)
+            if a is b:
+                values = np.triu(values) + np.triu(values, 1).T
+            found.append((a.columns, b.columns, values))
     return found
 
 

@@ -49,7 +49,7 @@ def distance_covariance_squared(x: Data, y: Data) -> float:
 
     Examples
     --------
-    >>> distance_covariance_squared([1, 2, 3, 4], [1, 2, 3, 4])
+    >>> round(distance_covariance_squared([1, 2, 3, 4], [1, 2, 3, 4]), 10)
     0.8125
     """
     a, b = _pair(x, y)

@@ -89,7 +89,10 @@ class Measure(Protocol):
         """Embed the target."""
 
     def inner(self, a: Any, b: Any) -> Matrix:
-        """Inner products of every embedding of part `a` with every embedding of part `b`."""
+        """Inner products of every embedding of part `a` with every embedding of part `b`.
+
+        Of a part with itself only the upper triangle is read.
+        """
 
     def bytes_per_column(self, n_rows: int) -> int:
         """Upper estimate of what a prepared column holds in memory."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..types import Block, Indices, Matrix, Part, Target, Vector
 from . import distance_loops as loops
-from .embedding import Dense, Factors, Points, centred, inner, inner_dense
+from .embedding import Dense, Factor, Factors, Points, centred, inner, inner_dense
 from .hsic import delta_parts
 from .kernel_loops import DISTANCE
 from .scaling import unit_scale
@@ -103,14 +103,14 @@ def _numeric_parts(block: Block) -> list[Part]:
     parts: list[Part] = []
     if few.any():
         points = _points(x[few][:, None, :])
-        factors = [centred(_steps_factor(column)) for column in x[few]]
-        parts.append(Factors.of(block.columns[few], points, factors, compress=False))
+        factors = [Factor.of(centred(_steps(column))) for column in x[few]]
+        parts.append(Factors.of(block.columns[few], points, factors))
     if not few.all():
         parts.append(_sorted(block.columns[~few], x[~few], order[~few]))
     return parts
 
 
-def _steps_factor(x: Vector) -> Matrix:
+def _steps(x: Vector) -> Matrix:
     """Rows Z with ``H Z' Z H = - H |x - x'| H``: one step function for each gap between levels."""
     levels = np.unique(x)
     heights = np.sqrt(2 * np.diff(levels))
@@ -146,10 +146,7 @@ def _inner_sorted(a: Sorted, b: Sorted) -> Matrix:
             Dense(a.columns, a.points, a.means, a.energies),
             Dense(b.columns, b.points, b.means, b.energies),
         )
-    same = a is b
     out = np.zeros((len(a.columns), len(b.columns)))
-    loops.distance_products(a.x, a.order, b.x, b.position, same, out)
-    if same:
-        out += np.triu(out, 1).T
+    loops.distance_products(a.x, a.order, b.x, b.position, a is b, out)
     grand = a.means.mean(axis=1)[:, None] * b.means.mean(axis=1)
     return np.asarray(out - 2 * n * (a.means @ b.means.T) + n**2 * grand)

@@ -108,6 +108,32 @@ class Dense:
 
 
 @dataclass(frozen=True)
+class Factor:
+    """Rows Z (m, n) of one column with ``H K H = sqrt(energy) Z' Z``; none if it is constant."""
+
+    rows: Matrix
+    energy: float
+    compressed: bool
+
+    @classmethod
+    def of(cls, rows: Matrix, compress: bool = False) -> Factor:
+        """Normalise centred rows.
+
+        To compress is to rotate them to orthogonal, decreasing ones and to drop the negligible,
+        which pays when many products follow.
+        """
+        gram = rows @ rows.T
+        energy = float((gram**2).sum())
+        if energy == 0.0:
+            return cls(rows[:0], energy, compress)
+        rows = rows / energy**0.25
+        if compress and len(rows) > 1:
+            values, vectors = np.linalg.eigh(gram / np.sqrt(energy))
+            rows = (vectors[:, values > NEGLIGIBLE].T @ rows)[::-1]
+        return cls(rows, energy, compress)
+
+
+@dataclass(frozen=True)
 class Factors:
     """Columns whose centred kernel matrices have factors of few rows.
 
@@ -127,19 +153,14 @@ class Factors:
         object.__setattr__(self, "bounds", _bounds(self.rows))
 
     @classmethod
-    def of(
-        cls, columns: Indices, points: Points | None, factors: Sequence[Matrix], compress: bool
-    ) -> Factors:
-        """Pack the centred factors (m_k, n) of the columns; compress them for many pairs."""
-        energies = np.array([((factor @ factor.T) ** 2).sum() for factor in factors])
-        unit = [
-            _compressed(factor / energy**0.25, compress) if energy > 0 else factor[:0]
-            for factor, energy in zip(factors, energies, strict=True)
-        ]
-        rows = _packed(unit, max(map(len, unit)), np.float32 if compress else np.float64)
+    def of(cls, columns: Indices, points: Points | None, factors: Sequence[Factor]) -> Factors:
+        """Pack the factors of the columns."""
+        compressed = all(factor.compressed for factor in factors)
+        n_rows = max(len(factor.rows) for factor in factors)
+        rows = _packed(factors, n_rows, np.float32 if compressed else np.float64)
         n_lead = int((_bounds(rows) > LEAD).sum())
-        lead = _packed(unit, n_lead, np.float64) if compress else rows
-        return cls(columns, points, rows, lead, energies)
+        lead = _packed(factors, n_lead, np.float64) if compressed else rows
+        return cls(columns, points, rows, lead, np.array([factor.energy for factor in factors]))
 
 
 KernelPart: TypeAlias = Dense | Factors
@@ -181,24 +202,18 @@ def centred(rows: Matrix) -> Matrix:
     return np.asarray(rows - rows.mean(axis=1, keepdims=True))
 
 
-def _packed(factors: list[Matrix], n_rows: int, dtype: type[np.floating]) -> NDArray[np.floating]:
-    rows = np.zeros((n_rows, len(factors), factors[0].shape[1]), dtype)
+def _packed(
+    factors: Sequence[Factor], n_rows: int, dtype: type[np.floating]
+) -> NDArray[np.floating]:
+    rows = np.zeros((n_rows, len(factors), factors[0].rows.shape[1]), dtype)
     for k, factor in enumerate(factors):
-        rows[: len(factor), k] = factor[:n_rows]
+        rows[: len(factor.rows), k] = factor.rows[:n_rows]
     return rows
 
 
 def _bounds(rows: NDArray[np.floating]) -> Vector:
     """Largest squared norm in every row: the product of two bounds bounds a squared product."""
     return np.asarray(np.einsum("akn,akn->ak", rows, rows).max(axis=1, initial=0.0))
-
-
-def _compressed(factor: Matrix, compress: bool) -> Matrix:
-    """Rotate the rows of a factor to orthogonal and decreasing ones, dropping the negligible."""
-    if not compress or len(factor) == 1:
-        return factor
-    values, vectors = np.linalg.eigh(factor @ factor.T)
-    return np.asarray((vectors[:, values > NEGLIGIBLE].T @ factor)[::-1])
 
 
 def _written(part: KernelPart) -> tuple[Points, Matrix]:

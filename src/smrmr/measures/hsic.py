@@ -9,7 +9,7 @@ import numpy as np
 
 from ..types import Block, Kernel, Matrix, Part, Target, Vector
 from . import kernel_loops as loops
-from .embedding import Dense, Factors, Points, centred, inner
+from .embedding import Dense, Factor, Factors, Points, centred, inner
 from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
@@ -119,19 +119,19 @@ class HSIC:
         points = self._points(np.asarray(block.values, dtype=np.float64)[:, None, :])
         if callable(self.kernel):
             return [Dense.of(block.columns, points)]
-        found = [self._factor(points, k, limit) for k in range(len(block.values))]
+        compress = partners > 1
+        found = [self._factor(points, k, limit, compress) for k in range(len(block.values))]
         low = np.array([factor is not None for factor in found])
         parts: list[Part] = []
         if low.any():
             factors = [factor for factor in found if factor is not None]
-            compress = partners > 1
-            parts.append(Factors.of(block.columns[low], _take(points, low), factors, compress))
+            parts.append(Factors.of(block.columns[low], _take(points, low), factors))
         if not low.all():
             parts.append(Dense.of(block.columns[~low], _take(points, ~low)))
         return parts
 
-    def _factor(self, points: Points, k: int, limit: int) -> Matrix | None:
-        """Centred factor of column k, or None where its rank passes the limit."""
+    def _factor(self, points: Points, k: int, limit: int, compress: bool) -> Factor | None:
+        """Factor of column k, or None where its rank passes the limit."""
         levels, codes, counts = np.unique(
             points.values[k, 0], return_inverse=True, return_counts=True
         )
@@ -143,7 +143,7 @@ class HSIC:
         if rank < 0:
             return None
         rows = rows[:rank] - (rows[:rank] @ counts / len(codes))[:, None]
-        return np.asarray(rows[:, codes])
+        return Factor.of(rows[:, codes], compress)
 
 
 def rank_limit(n: int, partners: int) -> int:
@@ -165,9 +165,8 @@ def delta_parts(block: Block, limit: int) -> list[Part]:
     few = codes.max(axis=1) < limit
     parts: list[Part] = []
     if few.any():
-        factors = [centred(one_hot(column)) for column in codes[few]]
-        columns = block.columns[few]
-        parts.append(Factors.of(columns, _take(points, few), factors, compress=False))
+        factors = [Factor.of(centred(one_hot(column))) for column in codes[few]]
+        parts.append(Factors.of(block.columns[few], _take(points, few), factors))
     if not few.all():
         parts.append(Dense.of(block.columns[~few], _take(points, ~few)))
     return parts

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..types import Block, Matrix, Part, Target
-from .embedding import Factors, centred, inner
+from .embedding import Factor, Factors, centred, inner
 from .hsic import delta_parts
 from .scaling import unit_scale
 
@@ -29,16 +29,17 @@ class Pearson:
             block = block.take(~block.nominal)
         if len(block.values):
             columns = centred(unit_scale(block.values))
-            columns[np.ptp(block.values, axis=1) == 0] = 0.0  # not what rounding left of them
-            factors = [column[None, :] for column in columns]
-            parts.append(Factors.of(block.columns, None, factors, compress=False))
+            constant = block.values.max(axis=1) == block.values.min(axis=1)
+            columns[constant] = 0.0  # not what rounding left of them
+            factors = [Factor.of(column[None, :]) for column in columns]
+            parts.append(Factors.of(block.columns, None, factors))
         return parts
 
     def prepare_target(self, target: Target, partners: int) -> Part:
         """Embed the target."""
         if target.kind == "multi-output":
             rows = centred(unit_scale(np.ascontiguousarray(target.values.T)[None])[0])
-            return Factors.of(np.zeros(1, np.intp), None, [rows], compress=False)
+            return Factors.of(np.zeros(1, np.intp), None, [Factor.of(rows)])
         nominal = np.array([target.kind == "classes"])
         return self.prepare(Block(target.values[None, :], nominal, np.zeros(1, np.intp)), 1)[0]
 

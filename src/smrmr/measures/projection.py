@@ -165,7 +165,9 @@ class ProjectionCorrelation:
         n = a.codes.shape[1] if isinstance(a, Coded) else a.order.shape[1]
         out = np.zeros((len(a.columns), len(b.columns)))
         if isinstance(a, Coded) and isinstance(b, Coded):
-            loops.cross_coded(a.codes, a.counts, a.nominal, b.codes, b.counts, b.nominal, out)
+            loops.cross_coded(
+                a.codes, a.counts, a.nominal, b.codes, b.counts, b.nominal, a is b, out
+            )
         elif isinstance(a, Coded):
             loops.cross_coded_ranked(a.codes, a.counts, a.nominal, b.order, b.through, out)
         else:
@@ -257,8 +259,6 @@ def _cross_ranked(a: Ranked, b: Ranked, out: Matrix) -> None:
         loops.cross_sweep_tied(a.order, a.below, a.through, b.order, b.below, b.through, same, out)
     else:
         loops.cross_sweep(a.order, b.order, same, out)
-    if same:
-        out += np.triu(out, 1).T
 
 
 def centred_angles(values: Matrix, anchor: int) -> Matrix:

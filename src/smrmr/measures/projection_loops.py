@@ -427,6 +427,7 @@ def cross_coded(
     codes_b: Array,
     counts_b: Array,
     nominal_b: bool,
+    same: bool,
     out: Array,
 ) -> None:
     """Fill `out` for coded columns from their contingency tables.
@@ -443,7 +444,7 @@ def cross_coded(
     planes_a = _level_planes(codes_a, levels_a if by_words else 0)
     planes_b = _level_planes(codes_b, levels_b if by_words else 0)
     for k in range(len(codes_a)):
-        for l in range(len(codes_b)):  # noqa: E741
+        for l in range(k if same else 0, len(codes_b)):  # noqa: E741
             table[:] = 0
             if by_words:
                 for a in range(levels_a):

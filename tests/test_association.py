@@ -1,0 +1,282 @@
+"""The engine: same bits for any jobs, blocks and budgets; progress; errors that help."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tracemalloc
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import smrmr
+from columns import frame
+from smrmr.association import parse_bytes
+from smrmr.measures import MEASURES
+
+quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
+
+
+@quiet
+@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("n", [50, 700])
+def test_n_jobs_never_changes_a_bit(measure, n, rng):
+    X, y = frame(n, rng, copies=14), rng.normal(size=n)
+    one = smrmr.associate(X, y, measure=measure)
+    for n_jobs in (2, 3):
+        other = smrmr.associate(X, y, measure=measure, n_jobs=n_jobs)
+        assert_array_equal(other.relevance, one.relevance)
+        assert_array_equal(other.redundancy, one.redundancy)
+
+
+@quiet
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_memory_budget_changes_nothing_that_counts(measure, rng):
+    """PC to the bit, since it counts; the others within 1e-12."""
+    X, y = frame(80, rng, copies=25), rng.normal(size=80)
+    ample = smrmr.associate(X, y, measure=measure)
+    scarce = smrmr.associate(X, y, measure=measure, memory="100kB")
+    if measure == "pc":
+        assert_array_equal(scarce.redundancy, ample.redundancy)
+        assert_array_equal(scarce.relevance, ample.relevance)
+    assert_allclose(scarce.redundancy, ample.redundancy, atol=1e-12)
+    assert_allclose(scarce.relevance, ample.relevance, atol=1e-12)
+
+
+@quiet
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_multi_output_relevance_is_the_same_for_any_jobs(measure, rng):
+    X, y = frame(40, rng, copies=50), rng.normal(size=(40, 2))
+    one = smrmr.relevance(X, y, measure=measure)
+    assert_array_equal(smrmr.relevance(X, y, measure=measure, n_jobs=2, memory="1MB"), one)
+
+
+def test_processes_give_the_same_answer(rng):
+    X, y = rng.normal(size=(60, 150)), rng.normal(size=60)
+    one = smrmr.associate(X, y)
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        other = smrmr.associate(X, y)
+    assert_array_equal(other.relevance, one.relevance)
+    assert_array_equal(other.redundancy, one.redundancy)
+
+
+def test_work_stays_within_the_budget(rng):
+    """Numpy reports its allocations to tracemalloc; the result itself comes on top."""
+    n, p = 1000, 600
+    X = rng.normal(size=(n, p))
+    smrmr.redundancy(X[:, :3])
+    tracemalloc.start()
+    smrmr.redundancy(X, memory="40MB")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40e6 + 8 * p * p + 5e6
+
+
+def test_associate_is_relevance_and_redundancy(rng):
+    X, y = rng.normal(size=(30, 7)), rng.choice(["u", "v"], size=30)
+    found = smrmr.associate(X, y, measure="hsic")
+    assert_array_equal(found.relevance, smrmr.relevance(X, y, measure="hsic"))
+    assert_array_equal(found.redundancy, smrmr.redundancy(X, measure="hsic"))
+    assert found.target == "classes"
+
+
+def test_progress_counts_up_to_its_total(rng):
+    calls = []
+    smrmr.associate(
+        rng.normal(size=(20, 150)), rng.normal(size=20), progress=lambda *c: calls.append(c)
+    )
+    for stage in ("relevance", "redundancy"):
+        counts = [(done, total) for name, done, total in calls if name == stage]
+        assert counts == [(i + 1, len(counts)) for i in range(len(counts))]
+        assert len(counts) > 1
+
+
+def test_an_error_in_the_callback_reaches_the_caller(rng):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    for n_jobs in (1, 2):
+        with pytest.raises(KeyboardInterrupt):
+            smrmr.redundancy(rng.normal(size=(20, 300)), progress=stop, n_jobs=n_jobs)
+    smrmr.redundancy(rng.normal(size=(20, 300)), n_jobs=2)  # nothing is left locked
+
+
+# --- targets --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("y", "kind", "warns"),
+    [
+        (["a", "b"] * 10, "classes", False),
+        ([True, False] * 10, "classes", False),
+        (pd.Series(["a", "b"] * 10, dtype="category"), "classes", False),
+        (pd.Series([1, 2] * 10, dtype="category"), "classes", False),
+        ([0, 1] * 10, "classes", True),
+        ([0.0, 1.0] * 10, "classes", True),
+        ([3, 3, 3, 3, 7, 7, 7, 7, 7, 7] * 2, "classes", True),
+        ([0] * 16 + [1] * 4, "continuous", False),
+        (list(range(20)), "continuous", False),
+        ([0.5, 1.0] * 10, "continuous", False),
+        (np.array([1, 2.5] * 10, dtype=object), "continuous", False),
+        (np.arange(40.0).reshape(20, 2), "multi-output", False),
+        (np.arange(20.0)[:, None], "continuous", False),
+    ],
+)
+def test_target_types(y, kind, warns, rng):
+    X = rng.normal(size=(20, 2))
+    if warns:
+        with pytest.warns(UserWarning, match="target='continuous'") as caught:
+            assert smrmr.associate(X, y).target == kind
+        assert caught[0].filename == __file__
+    else:
+        assert smrmr.associate(X, y).target == kind
+
+
+def test_target_type_can_be_chosen(rng):
+    X, y = rng.normal(size=(20, 2)), [0, 1] * 10
+    assert smrmr.associate(X, y, target="classes").target == "classes"
+    assert smrmr.associate(X, y, target="continuous").target == "continuous"
+
+
+def test_type_taken_is_logged(rng, caplog):
+    caplog.set_level("INFO", logger="smrmr")
+    smrmr.relevance(rng.normal(size=(20, 2)), ["a", "b"] * 10)
+    assert "classes" in caplog.text
+
+
+def test_rare_columns_are_named(rng):
+    X = pd.DataFrame(rng.normal(size=(40, 4)), columns=["w", "x", "y", "z"])
+    X["x"] = [1.0] * 36 + [0.0] * 4
+    X["y"] = [0.0] * 5 + [1.0] * 35
+    X["z"] = 3.0
+    with pytest.warns(UserWarning, match="columns x have fewer than 5"):
+        smrmr.redundancy(X)
+
+
+# --- bad input ------------------------------------------------------------------------------
+
+GOOD = np.arange(40.0).reshape(20, 2) % 7
+WITH_NAN = np.where(GOOD == 3, np.nan, GOOD)
+WITH_INF = np.where(GOOD == 3, -np.inf, GOOD)
+Y = np.linspace(0, 1, 20)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "message"),
+    [
+        (WITH_NAN, Y, r"2 of 2 columns of X have missing or infinite values \(x0: 3, x1: 3\)"),
+        (WITH_INF, Y, "missing or infinite"),
+        (pd.DataFrame({"gene": WITH_NAN[:, 0]}), Y, "gene: 3"),
+        (pd.DataFrame({"g": pd.array([1, None] * 10, dtype="Int64")}), Y, "g: 10"),
+        (pd.DataFrame({"g": pd.Categorical(["a", None] * 10), "h": Y}), Y, "g: 10"),
+        (GOOD, np.where(Y > 0.9, np.nan, Y), "y has 2 missing or infinite values in 20"),
+        (GOOD, ["a", None] * 10, "y has 10 missing"),
+        (GOOD, pd.Series(["a", None] * 10, dtype="category"), "y has 10 missing"),
+        (GOOD, Y[:-1], "X has 20 rows and y has 19"),
+        (GOOD[:3], Y[:3], "X has 3 rows. At least 4"),
+        (Y, Y, r"reshape\(-1, 1\)"),
+        (GOOD[:, :0], Y, "20 rows and 0 columns"),
+        (GOOD[:0], Y[:0], "0 rows and 2 columns"),
+        (np.zeros((2, 3, 4)), Y, r"shape \(2, 3, 4\)"),
+        (GOOD.astype(complex), Y, "complex"),
+        (GOOD.astype(str), Y, "dtype"),
+        (GOOD.astype(object), Y, "dtype object"),
+        (pd.DataFrame({"name": ["a", "b"] * 10, "v": Y}), Y, "columns name of X hold neither"),
+        (pd.DataFrame({"day": pd.date_range("2026-01-01", periods=20)}), Y, "columns day"),
+        (np.ma.masked_greater(GOOD, 5), Y, "masked"),
+        (GOOD, np.full(20, 2.5), "single value 2.5"),
+        (GOOD, ["a"] * 20, "single class"),
+        (GOOD, [f"id{i}" for i in range(20)], "looks like sample ids"),
+        (GOOD, np.ones((20, 3)), "single value in every column"),
+        (GOOD, Y.astype(complex), "complex"),
+        (GOOD, np.array(["a", "b"] * 20).reshape(20, 2), "2 columns and is meant as classes"),
+        (GOOD, np.zeros((20, 2, 2)), "y has shape"),
+        (GOOD, np.datetime64("2026-01-01") + np.arange(20), "dates"),
+    ],
+)
+def test_bad_input_is_refused_with_help(X, y, message):
+    with pytest.raises(ValueError, match=message):
+        smrmr.associate(X, y)
+
+
+def test_sparse_input_is_refused_by_name(rng):
+    class Sparse:
+        """The one method by which scipy's sparse matrices are told."""
+
+        def toarray(self):
+            return rng.normal(size=(5, 2))
+
+    with pytest.raises(ValueError, match="toarray"):
+        smrmr.redundancy(Sparse())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "ordinal"}, "'continuous' or 'classes'"),
+        ({"target": "classes", "y": np.ones((20, 2)) * Y[:, None]}, "meant as classes"),
+        ({"target": "continuous", "y": ["a", "b"] * 10}, "target='classes'"),
+        ({"memory": "plenty"}, "500MB"),
+        ({"memory": 0}, "500MB"),
+        ({"measure": 3}, "'pearson'"),
+    ],
+)
+def test_bad_options_are_refused_with_help(options, message):
+    arguments = {"X": GOOD, "y": Y, **options}
+    with pytest.raises(ValueError, match=message):
+        smrmr.associate(**arguments)
+
+
+def test_plain_functions_refuse_bad_variables():
+    for function in (smrmr.hsic_v, smrmr.projection_correlation_squared):
+        with pytest.raises(ValueError, match="x has 20 samples and y has 19"):
+            function(Y, Y[:-1])
+        with pytest.raises(ValueError, match="At least 4"):
+            function([1, 2], [1, 2])
+        with pytest.raises(ValueError, match="x has 1 missing"):
+            function([1, 2, 3, np.nan], [1, 2, 3, 4])
+        with pytest.raises(ValueError, match="several columns of labels"):
+            function([["a", "b"]] * 4, [1, 2, 3, 4])
+
+
+def test_memory_sizes():
+    assert parse_bytes("1GB") == 10**9
+    assert parse_bytes("250 mb") == 250 * 10**6
+    assert parse_bytes("2k") == 2000
+
+
+# --- installation ---------------------------------------------------------------------------
+
+
+def test_unwritable_numba_cache_does_not_matter(tmp_path):
+    """A package directory and a home where nothing can be written: compile without cache."""
+    import shutil
+    from pathlib import Path
+
+    package = tmp_path / "smrmr"
+    shutil.copytree(
+        Path(smrmr.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    blocker = tmp_path / "file"
+    blocker.write_text("in the way of every directory")
+    for directory in (package, package / "measures"):
+        (directory / "__pycache__").write_text("in the way")
+    code = "import smrmr; print(smrmr.projection_correlation_squared([1,2,3,4],[1,2,3,5]))"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={
+            "PYTHONPATH": str(tmp_path),
+            "HOME": str(blocker),
+            "XDG_CACHE_HOME": str(blocker / "cache"),
+            "PATH": "",
+        },
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "1.0"
+    assert not list(package.rglob("*.nbi"))

@@ -1,0 +1,54 @@
+"""The data flows one way: a module imports only from those before it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import smrmr
+
+ROOT = Path(smrmr.__file__).parent
+ORDER = [
+    "types",
+    "measures.compiled",
+    "measures.scaling",
+    "measures.projection_loops",
+    "measures.kernel_loops",
+    "measures.distance_loops",
+    "measures.projection",
+    "measures.embedding",
+    "measures.hsic",
+    "measures.distance",
+    "measures.pearson",
+    "measures",
+    "inputs",
+    "association",
+    "dependence",
+    "simulate",
+    "cli",
+]
+
+
+def imports(path):
+    """Modules of the package that a file imports, as dotted names below it."""
+    package = path.parent.relative_to(ROOT).parts
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            base = package[: len(package) - node.level + 1]
+            if node.module:
+                yield ".".join([*base, node.module])
+            else:
+                yield from (".".join([*base, alias.name]) for alias in node.names)
+
+
+def test_imports_follow_the_order():
+    seen = set()
+    for path in ROOT.rglob("*.py"):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name in ("", "__main__"):
+            continue
+        seen.add(name)
+        for other in imports(path):
+            assert ORDER.index(other) < ORDER.index(name), f"{name} imports {other}"
+    assert seen == set(ORDER)

@@ -1,0 +1,85 @@
+"""The designs: supports as printed, moments of the features, the same seed the same draw."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import smrmr
+from smrmr.simulate import DESIGNS
+
+PRINTED = {  # paper, section 5.2: support, correlation c, type of the target
+    "1.a": ([0, 5], 0.0, "continuous"),
+    "1.b": ([0, 10, 20, 30], 0.0, "continuous"),
+    "1.c": ([0, 10, 20, 30], 0.5, "continuous"),
+    "1.d": (list(range(0, 100, 10)), 0.5, "continuous"),
+    "2.a": ([0, 10, 20, 30], 0.5, "continuous"),
+    "2.b": ([0, 10, 20, 30], 0.5, "continuous"),
+    "2.c": (list(range(0, 100, 10)), 0.5, "continuous"),
+    "3.a": ([0, 5], 0.0, "classes"),
+    "3.b": (list(range(0, 100, 10)), 0.0, "classes"),
+    "3.c": (list(range(0, 100, 10)), 0.5, "classes"),
+}
+
+SIGNAL = {  # E[y | x] up to the noise N(0, 1), as printed
+    "1.a": lambda x: 4 * x[0] + 8 * x[5],
+    "1.b": lambda x: x[0] + 2 * x[10] + 4 * x[20] + 8 * x[30],
+    "1.c": lambda x: x[0] + 2 * x[10] + 4 * x[20] + 8 * x[30],
+    "1.d": lambda x: sum(x[10 * i] for i in range(10)),
+    "2.a": lambda x: (
+        5 * x[0] + 2 * np.sin(np.pi * x[10] / 2) + 2 * x[20] * (x[20] > 0) + 2 * np.exp(5 * x[30])
+    ),
+    "2.b": lambda x: 3 * x[0] + 3 * x[10] ** 3 + 3 / x[20] + 5 * (x[30] > 0),
+}
+
+
+@pytest.mark.parametrize("design", list(PRINTED))
+def test_features_and_support_are_as_printed(design):
+    support, correlation, target = PRINTED[design]
+    data = smrmr.simulate(design, 20_000, 100, random_state=1)
+    assert data.support.tolist() == support
+    assert data.target == target
+    lags = np.abs(np.subtract.outer(np.arange(100), np.arange(100)))
+    expected = np.where(lags == 0, 1.0, correlation**lags)
+    assert_allclose(np.cov(data.X.T), expected, atol=0.05)
+
+
+@pytest.mark.parametrize("design", list(SIGNAL))
+def test_noise_is_standard_normal(design):
+    data = smrmr.simulate(design, 5000, 100, random_state=2)
+    noise = data.y - SIGNAL[design](data.X.T)
+    assert_allclose(noise.mean(), 0, atol=0.06)
+    assert_allclose(noise.std(), 1, atol=0.05)
+    assert_allclose(np.quantile(noise, [0.05, 0.95]), [-1.645, 1.645], atol=0.12)
+
+
+def test_poisson_rate():
+    data = smrmr.simulate("2.c", 20_000, 91, random_state=3)
+    rate = np.exp(data.X[:, data.support].sum(axis=1))
+    low = rate < 5
+    assert_allclose(((data.y - rate)[low]).mean(), 0, atol=0.05)
+    assert_allclose((((data.y - rate) ** 2 / rate)[low]).mean(), 1, atol=0.15)
+
+
+@pytest.mark.parametrize("design", ["3.a", "3.b", "3.c"])
+def test_classes_are_a_threshold(design):
+    data = smrmr.simulate(design, 300, 95, random_state=4)
+    assert_array_equal(data.y, data.X[:, data.support].sum(axis=1) > 0)
+
+
+def test_same_seed_same_draw():
+    a, b = (smrmr.simulate("2.a", 30, 40, random_state=7) for _ in range(2))
+    assert_array_equal(a.X, b.X)
+    assert_array_equal(a.y, b.y)
+    assert (smrmr.simulate("2.a", 30, 40, random_state=8).X != a.X).any()
+
+
+def test_bad_designs_are_refused():
+    assert set(DESIGNS) == set(PRINTED)
+    with pytest.raises(ValueError, match=r"1\.a, 1\.b"):
+        smrmr.simulate("4.z", 10, 10)
+    with pytest.raises(ValueError, match="91 features"):
+        smrmr.simulate("1.d", 10, 90)
+    with pytest.raises(ValueError, match="1 sample"):
+        smrmr.simulate("1.a", 0, 90)

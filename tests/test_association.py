@@ -114,6 +114,8 @@ def test_an_error_in_the_callback_reaches_the_caller(rng):
         ([True, False] * 10, "classes", False),
         (pd.Series(["a", "b"] * 10, dtype="category"), "classes", False),
         (pd.Series([1, 2] * 10, dtype="category"), "classes", False),
+        (pd.Categorical([1, 2] * 10), "classes", False),
+        (pd.DataFrame({"cat": np.linspace(0, 1, 20)}), "continuous", False),
         ([0, 1] * 10, "classes", True),
         ([0.0, 1.0] * 10, "classes", True),
         ([3, 3, 3, 3, 7, 7, 7, 7, 7, 7] * 2, "classes", True),
@@ -145,6 +147,19 @@ def test_type_taken_is_logged(rng, caplog):
     caplog.set_level("INFO", logger="smrmr")
     smrmr.relevance(rng.normal(size=(20, 2)), ["a", "b"] * 10)
     assert "classes" in caplog.text
+
+
+def test_other_frames_keep_their_names():
+    class Frame:
+        """What polars and others offer: names and a conversion to an array."""
+
+        columns = ("left", "right")
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([[1.0, np.nan]] * 5)
+
+    with pytest.raises(ValueError, match="right: 5"):
+        smrmr.redundancy(Frame())
 
 
 def test_rare_columns_are_named(rng):

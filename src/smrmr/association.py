@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -180,11 +181,12 @@ class _Engine:
         out = np.zeros(columns.n_columns)
         with self._pool() as pool:
             response = self.measure.prepare_target(target, columns.n_columns)
-            found = pool(delayed(_relevance)(tile, response) for tile in tiles)
-            for done, parts in enumerate(found, 1):
-                for part_columns, values in parts:
-                    out[part_columns] = values
-                self._report("relevance", done, len(tiles))
+            tasks = (delayed(_relevance)(tile, response) for tile in tiles)
+            with _results(pool, tasks) as found:
+                for done, parts in enumerate(found, 1):
+                    for part_columns, values in parts:
+                        out[part_columns] = values
+                    self._report("relevance", done, len(tiles))
         return out
 
     def redundancy(self, columns: Columns) -> Matrix:
@@ -194,12 +196,14 @@ class _Engine:
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
         with self._pool() as pool:
             for pairs in self._shelf_pairs(tiles):
-                for found in pool(delayed(_redundancy)(a, b) for a, b in pairs):
-                    for rows, others, values in found:
-                        out[np.ix_(rows, others)] = values
-                        out[np.ix_(others, rows)] = values.T
-                    done += 1
-                    self._report("redundancy", done, total)
+                tasks = (delayed(_redundancy)(a, b) for a, b in pairs)
+                with _results(pool, tasks) as found:
+                    for parts in found:
+                        for rows, others, values in parts:
+                            out[np.ix_(rows, others)] = values
+                            out[np.ix_(others, rows)] = values.T
+                        done += 1
+                        self._report("redundancy", done, total)
         diagonal = np.einsum("kk->k", out)
         diagonal[diagonal > 0] = 1.0
         return out
@@ -234,6 +238,18 @@ class _Engine:
     def _report(self, stage: str, done: int, total: int) -> None:
         if self.progress is not None:
             self.progress(stage, done, total)
+
+
+@contextmanager
+def _results(pool: Any, tasks: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """Results of the tasks as they come; an error or Ctrl-C in their use cancels the rest."""
+    results = pool(tasks)
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's remark that results were left unused
+            results.close()
 
 
 class _Tile:

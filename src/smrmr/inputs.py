@@ -59,7 +59,7 @@ def as_columns(X: Data) -> Columns:
         raise ValueError(
             "X is a sparse matrix. A dense array is needed: pass X.toarray() if it fits in memory."
         )
-    columns = _from_frame(X) if hasattr(X, "dtypes") and hasattr(X, "columns") else _from_array(X)
+    columns = _from_frame(X) if hasattr(X, "iloc") and hasattr(X, "columns") else _from_array(X)
     n, p = columns.values.shape
     if p == 0 or n == 0:
         raise ValueError(f"X is empty: {n} rows and {p} columns. Give at least one column.")
@@ -143,7 +143,8 @@ def _from_array(X: Data) -> Columns:
         advice = " Use X.reshape(-1, 1) for a single feature." if values.ndim == 1 else ""
         raise ValueError(f"X has shape {values.shape}. Rows and columns are needed.{advice}")
     _check_numeric(values, "X")
-    return Columns(_plain(values), None, np.zeros(values.shape[1], dtype=bool))
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None  # polars and the like
+    return Columns(_plain(values), names, np.zeros(values.shape[1], dtype=bool))
 
 
 def _from_frame(X: Any) -> Columns:
@@ -176,7 +177,7 @@ def _common_dtype(X: Any) -> Any:
 
 
 def _dtype_kind(dtype: Any) -> str:
-    if str(dtype) in ("category", "Categorical", "Enum"):
+    if str(dtype) == "category":
         return "category"
     kind = getattr(dtype, "kind", "O")
     return "number" if kind in "biuf" else "other"
@@ -255,8 +256,8 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
 
 def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     """Return the array behind y, and whether it holds labels rather than numbers."""
-    if hasattr(y, "cat"):
-        codes = np.asarray(y.cat.codes)
+    if str(getattr(y, "dtype", "")) == "category":
+        codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
         _refuse_missing(codes < 0, name)
         return codes, True
     values = np.asarray(y)

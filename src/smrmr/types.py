@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
-Data: TypeAlias = ArrayLike | Any
+Data: TypeAlias = Any
 """What users pass as X or y: arrays, nested lists, pandas objects."""
 
 Kernel: TypeAlias = Callable[[Matrix, Matrix], Matrix]

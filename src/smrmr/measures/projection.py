@@ -188,8 +188,8 @@ def _bracket(cross: Matrix, u_a: Matrix, u_b: Matrix, n: int) -> Matrix:
 
 
 def _nominal(block: Block) -> Coded:
-    codes = block.values.astype(np.int32)
-    n_levels = int(codes.max()) + 1
+    n_levels = int(block.values.max()) + 1
+    codes: NDArray[Any] = block.values.astype(np.uint8 if n_levels <= 256 else np.int32)
     counts = np.stack([np.bincount(row, minlength=n_levels) for row in codes])
     return Coded(block.columns, codes, counts, nominal=True)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tracemalloc
+from decimal import Decimal
 
 import joblib
 import numpy as np
@@ -51,7 +52,9 @@ def test_memory_budget_changes_nothing_that_counts(measure, rng):
 def test_multi_output_relevance_is_the_same_for_any_jobs(measure, rng):
     X, y = frame(40, rng, copies=50), rng.normal(size=(40, 2))
     one = smrmr.relevance(X, y, measure=measure)
-    assert_array_equal(smrmr.relevance(X, y, measure=measure, n_jobs=2, memory="1MB"), one)
+    assert_array_equal(smrmr.relevance(X, y, measure=measure, n_jobs=2), one)
+    scarce = smrmr.relevance(X, y, measure=measure, memory="100kB")
+    assert_allclose(scarce, one, rtol=0 if measure == "pc" else 1e-12, atol=0)
 
 
 def test_processes_give_the_same_answer(rng):
@@ -73,6 +76,43 @@ def test_work_stays_within_the_budget(rng):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6 + 8 * p * p + 5e6
+
+
+@quiet
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_relevance_stays_within_the_budget(measure, rng):
+    """One column of high rank and one of many classes must not pad all others."""
+    n, p = 3000, 200
+    X = pd.DataFrame(rng.normal(size=(n, p)).astype(np.float32))
+    X[7] = rng.standard_cauchy(size=n)
+    X[9] = pd.Categorical(rng.integers(0, 100, size=n))
+    X.columns = X.columns.astype(str)
+    y = rng.normal(size=n)
+    smrmr.relevance(X.iloc[:, :12], y, measure=measure)
+    values = 8 * n * p  # a frame with categories is copied
+    tracemalloc.start()
+    smrmr.relevance(X, y, measure=measure, memory="40MB")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 40e6 + values + 10e6
+
+
+def test_blas_threads_are_restored_after_concurrent_calls(rng):
+    from threading import Thread
+
+    from threadpoolctl import threadpool_info
+
+    def blas_threads():
+        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+    before = blas_threads()
+    X = rng.normal(size=(300, 200))
+    threads = [Thread(target=smrmr.redundancy, args=(X[:, :p],)) for p in (60, 200, 100)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert blas_threads() == before
 
 
 def test_associate_is_relevance_and_redundancy(rng):
@@ -123,6 +163,9 @@ def test_an_error_in_the_callback_reaches_the_caller(rng):
         (list(range(20)), "continuous", False),
         ([0.5, 1.0] * 10, "continuous", False),
         (np.array([1, 2.5] * 10, dtype=object), "continuous", False),
+        ([Decimal("1.5"), Decimal("2")] * 10, "continuous", False),
+        (np.array([1, "1"] * 10, dtype=object), "classes", False),
+        (pd.DataFrame({"g": pd.Categorical([1, 2] * 10)}), "classes", False),
         (np.arange(40.0).reshape(20, 2), "multi-output", False),
         (np.arange(20.0)[:, None], "continuous", False),
     ],
@@ -146,7 +189,9 @@ def test_target_type_can_be_chosen(rng):
 def test_type_taken_is_logged(rng, caplog):
     caplog.set_level("INFO", logger="smrmr")
     smrmr.relevance(rng.normal(size=(20, 2)), ["a", "b"] * 10)
+    smrmr.relevance(rng.normal(size=(20, 2)), rng.normal(size=(20, 2)))
     assert "classes" in caplog.text
+    assert "multi-output" in caplog.text
 
 
 def test_other_frames_keep_their_names():
@@ -160,6 +205,13 @@ def test_other_frames_keep_their_names():
 
     with pytest.raises(ValueError, match="right: 5"):
         smrmr.redundancy(Frame())
+
+
+@pytest.mark.parametrize("column", [[0, 0, 0, 1, 2, 3], [0, 0, 0, 0, 1, 2, 3, 4]])
+def test_rare_columns_of_few_rows(column):
+    for sign in (1, -1):
+        with pytest.warns(UserWarning, match="fewer than 5"):
+            smrmr.redundancy(sign * np.array(column, dtype=float)[:, None])
 
 
 def test_rare_columns_are_named(rng):
@@ -191,12 +243,12 @@ Y = np.linspace(0, 1, 20)
         (GOOD, ["a", None] * 10, "y has 10 missing"),
         (GOOD, pd.Series(["a", None] * 10, dtype="category"), "y has 10 missing"),
         (GOOD, Y[:-1], "X has 20 rows and y has 19"),
-        (GOOD[:3], Y[:3], "X has 3 rows. At least 4"),
+        (GOOD[:3], Y[:3], "X has 3 rows"),
         (Y, Y, r"reshape\(-1, 1\)"),
         (GOOD[:, :0], Y, "20 rows and 0 columns"),
         (GOOD[:0], Y[:0], "0 rows and 2 columns"),
         (np.zeros((2, 3, 4)), Y, r"shape \(2, 3, 4\)"),
-        (GOOD.astype(complex), Y, "complex"),
+        (GOOD.astype(complex), Y, "Complex"),
         (GOOD.astype(str), Y, "dtype"),
         (GOOD.astype(object), Y, "dtype object"),
         (pd.DataFrame({"name": ["a", "b"] * 10, "v": Y}), Y, "columns name of X hold neither"),
@@ -206,10 +258,18 @@ Y = np.linspace(0, 1, 20)
         (GOOD, ["a"] * 20, "single class"),
         (GOOD, [f"id{i}" for i in range(20)], "looks like sample ids"),
         (GOOD, np.ones((20, 3)), "single value in every column"),
-        (GOOD, Y.astype(complex), "complex"),
+        (GOOD, Y.astype(complex), "Complex"),
         (GOOD, np.array(["a", "b"] * 20).reshape(20, 2), "2 columns and is meant as classes"),
         (GOOD, np.zeros((20, 2, 2)), "y has shape"),
         (GOOD, np.datetime64("2026-01-01") + np.arange(20), "dates"),
+        (GOOD, pd.date_range("2026-01-01", periods=20, tz="UTC"), "dates"),
+        (GOOD, np.ma.masked_greater(Y, 0.9), "y has masked values"),
+        (GOOD, pd.Series([True, None] * 10, dtype="boolean"), "y has 10 missing"),
+        (GOOD, pd.Series(["a", None] * 10, dtype="string"), "y has 10 missing"),
+        (GOOD, pd.DataFrame({"y": pd.array([1, None] * 10, dtype="Int64")}), "y has 10 missing"),
+        (GOOD, [[1, 2], [3]] * 10, "differ in length"),
+        (GOOD, [10**400, 1] * 10, "too large"),
+        (GOOD.astype(np.longdouble) * np.longdouble("1e4000"), Y, "missing or infinite"),
     ],
 )
 def test_bad_input_is_refused_with_help(X, y, message):
@@ -237,6 +297,7 @@ def test_sparse_input_is_refused_by_name(rng):
         ({"memory": "plenty"}, "500MB"),
         ({"memory": 0}, "500MB"),
         ({"measure": 3}, "'pearson'"),
+        ({"measure": smrmr.HSIC}, "'pearson'"),
     ],
 )
 def test_bad_options_are_refused_with_help(options, message):

@@ -24,6 +24,12 @@ ORDER = [
     "inputs",
     "association",
     "dependence",
+    "penalties",
+    "descent",
+    "solvers",
+    "lars",
+    "mutual_information",
+    "comparators",
     "simulate",
     "cli",
 ]

@@ -127,11 +127,10 @@ def test_pc_paths_agree(n, rng, monkeypatch):
     """Bit sets, sweep and contingency tables count the same: each is the others' oracle."""
     X = frame(n, rng, copies=1)
     found = []
-    for rows, levels, small in [(0, 16, 16), (4096, 16, 16), (4096, 1, 1), (0, 1, 1)]:
+    monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1)
+    for rows, levels in [(0, 16), (4096, 16), (4096, 1), (0, 1)]:
         monkeypatch.setattr(projection, "BIT_SET_ROWS", rows)
-        monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1)
         monkeypatch.setattr(projection, "FEW_LEVELS", levels)
-        assert small == levels
         found.append(smrmr.redundancy(X))
     for other in found[1:]:
         assert_allclose(other, found[0], rtol=1e-13, atol=1e-15)
@@ -207,7 +206,7 @@ def test_high_ranks_cost_little_more_than_dense(kind, rng, monkeypatch):
         return min(times)
 
     mixed = best()
-    monkeypatch.setattr(hsic, "rank_limit", lambda n, partners: 0)
+    monkeypatch.setattr(hsic, "rank_limit", lambda n, use: 0)
     dense = best()
     print(f"{kind}: {mixed:.2f} s, dense {dense:.2f} s")
     assert mixed < 1.5 * dense
@@ -434,6 +433,79 @@ def test_dtypes_give_the_same_numbers(dtype, rng):
         assert_allclose(found.redundancy, base.redundancy, rtol=1e-14)
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e7])
+def test_user_kernels_do_not_mind_large_offsets(offset, rng):
+    """Oracle: Pearson; the linear kernel's matrix is nearly constant, its centred one is not."""
+    X = rng.normal(size=(60, 4))
+    X[:, 3] = 0.3
+    linear = smrmr.HSIC(lambda a, b: a @ b.T)
+    expected = smrmr.redundancy(X, measure="pearson")
+    tolerance = 1e-10 * max(1.0, offset / 1e3) ** 2
+    assert_allclose(smrmr.redundancy(X + offset, measure=linear), expected, atol=tolerance)
+    for scale in (1e-90, 1e80):
+        found = smrmr.redundancy(X * scale, measure=linear)
+        assert_allclose(found, expected, atol=1e-10)
+
+
+@pytest.mark.parametrize("width", [1e-310, 1e-3, 30.0, 1e4])
+def test_given_widths_far_from_the_data(width, rng):
+    """Oracle: centred kernel matrices in extended precision, also for vectors."""
+
+    def long_kernel(x):
+        v = np.atleast_2d(x.T).astype(np.longdouble)
+        squares = sum((c[:, None] - c) ** 2 for c in v)
+        return oracles.centre(np.expm1(-squares / (2 * np.longdouble(width) ** 2)))
+
+    X, y = rng.normal(size=(70, 3)), rng.normal(size=(70, 2))
+    kernels = [long_kernel(v) for v in (*X.T, y)]
+    expected = np.array([[(a * b).sum() for b in kernels] for a in kernels])
+    expected = (expected / np.sqrt(np.outer(np.diag(expected), np.diag(expected)))).astype(float)
+    measure = smrmr.HSIC(width=width)
+    assert_allclose(smrmr.redundancy(X, measure=measure), expected[:3, :3], atol=1e-8)
+    assert_allclose(smrmr.relevance(X, y, measure=measure), expected[:3, 3], atol=1e-8)
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("far", [1e30, 1e170, 1.7e308])
+def test_one_sample_beyond_all_others(measure, far, rng):
+    """Ranks do not see how far; kernels and distances see only that sample, as at 1e30."""
+    x, y = 0.1 * rng.normal(size=40), rng.normal(size=40)
+    x[0] = y[0] = 1e30
+    vectors = rng.normal(size=(40, 2))
+    vectors[0] = 1e30
+    expected = smrmr.relevance(x[:, None], y, measure=measure)
+    expected_vectors = smrmr.relevance(y[:, None], vectors, measure=measure)
+    x[0] = y[0] = vectors[0] = far
+    assert_allclose(smrmr.relevance(x[:, None], y, measure=measure), expected, atol=1e-9)
+    found = smrmr.relevance(y[:, None], vectors, measure=measure)
+    assert_allclose(found, expected_vectors, atol=1e-9)
+    assert np.isfinite(smrmr.hsic_v(x, y))
+
+
+def test_constant_vectors_are_independent_of_everything(rng):
+    x = rng.normal(size=20)
+    assert smrmr.projection_correlation_squared(np.ones((20, 2)), x) == 0
+    assert smrmr.distance_correlation_squared(np.ones((20, 2)), x) == 0
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_many_classes(measure, rng):
+    """Oracle: `literal`; more classes than fit a byte or half of the samples."""
+    n = 40
+    X = pd.DataFrame({"few": pd.Categorical(rng.choice(list("ab"), size=n))})
+    X["many"] = pd.Categorical(rng.integers(0, 30, size=n).astype(str))
+    X["x"] = rng.normal(size=n)
+    columns = variables(X)
+    D = smrmr.redundancy(X, measure=measure)
+    for k in range(3):
+        for m in range(k):
+            assert_allclose(D[k, m], literal(measure, columns[k], columns[m]), atol=1e-10)
+    wide = pd.DataFrame(
+        {"w": pd.Categorical(rng.integers(0, 600, size=900)), "x": rng.normal(size=900)}
+    )
+    assert 0 < smrmr.redundancy(wide, measure=measure)[0, 1] < 1
+
+
 def test_bad_kernels_are_refused(rng):
     with pytest.raises(ValueError, match="gaussian"):
         smrmr.HSIC("cosine")
@@ -443,5 +515,13 @@ def test_bad_kernels_are_refused(rng):
         smrmr.HSIC(lambda a, b: a @ b.T, width=1.0)
     with pytest.raises(ValueError, match="shape"):
         smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(lambda a, b: np.ones((2, 2))))
+    for bad in (lambda a, b: 1j * (a @ b.T), lambda a, b: np.full((len(a), len(b)), np.nan)):
+        with pytest.raises(ValueError, match="finite real"):
+            smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(bad))
+    with pytest.raises(ValueError, match="symmetric"):
+        smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(lambda a, b: a - b.T))
+    for options in ({"kernel": ["gaussian"]}, {"width": "median"}, {"width": np.inf}):
+        with pytest.raises(ValueError, match="kernel"):
+            smrmr.HSIC(**options)
     with pytest.raises(ValueError, match="'pc', 'hsic', 'dcor', 'pearson'"):
         smrmr.redundancy(rng.normal(size=(10, 2)), measure="mutual information")

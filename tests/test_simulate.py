@@ -81,5 +81,8 @@ def test_bad_designs_are_refused():
         smrmr.simulate("4.z", 10, 10)
     with pytest.raises(ValueError, match="91 features"):
         smrmr.simulate("1.d", 10, 90)
+    for n in (10.5, "10"):
+        with pytest.raises(ValueError, match="whole numbers"):
+            smrmr.simulate("1.a", n, 50)
     with pytest.raises(ValueError, match="1 sample"):
         smrmr.simulate("1.a", 0, 90)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from threading import Lock
 from typing import Any
@@ -19,9 +18,9 @@ from threadpoolctl import ThreadpoolController
 
 from .inputs import Columns, as_columns, as_target
 from .measures import as_measure
-from .types import Data, Indices, Matrix, Measure, Part, Progress, Target, Vector
+from .types import ONCE, Data, Indices, Matrix, Measure, Part, Progress, Target, Use, Vector
 
-logger = logging.getLogger(__name__)
+FEW_PARTNERS = 16  # expected of features that are asked for one at a time
 
 
 @dataclass(frozen=True)
@@ -97,10 +96,8 @@ def associate(
     """
     columns, measure = as_columns(X), as_measure(measure)
     response = as_target(y, target)
-    engine = _Engine(measure, n_jobs, parse_bytes(memory), progress)
-    return Associations(
-        engine.relevance(columns, response), engine.redundancy(columns), response.kind
-    )
+    engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
+    return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
 
 
 def relevance(
@@ -124,7 +121,8 @@ def relevance(
     """
     columns, measure = as_columns(X), as_measure(measure)
     response = as_target(y, target)
-    return _Engine(measure, n_jobs, parse_bytes(memory), progress).relevance(columns, response)
+    engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
+    return engine.with_target(response)
 
 
 def redundancy(
@@ -145,7 +143,7 @@ def redundancy(
     ((31, 31), True)
     """
     columns, measure = as_columns(X), as_measure(measure)
-    return _Engine(measure, n_jobs, parse_bytes(memory), progress).redundancy(columns)
+    return Associator(columns, measure, n_jobs, parse_bytes(memory), progress).with_each_other()
 
 
 def parse_bytes(memory: str | int) -> int:
@@ -162,37 +160,40 @@ def parse_bytes(memory: str | int) -> int:
     return size
 
 
-@dataclass(frozen=True)
-class _Engine:
+@dataclass
+class Associator:
     """Runs a measure over blocks of columns with the caller's jobs, memory and progress."""
 
+    columns: Columns
     measure: Measure
-    n_jobs: int | None
-    memory: int
-    progress: Progress | None
+    n_jobs: int | None = None
+    memory: int = 10**9
+    progress: Progress | None = None
 
-    def relevance(self, columns: Columns, target: Target) -> Vector:
-        if target.n_rows != columns.n_rows:
+    def with_target(self, target: Target) -> Vector:
+        """Association of every feature with the target."""
+        if target.n_rows != self.columns.n_rows:
             raise ValueError(
-                f"X has {columns.n_rows} rows and y has {target.n_rows}. They must describe the "
-                "same samples in the same order."
+                f"X has {self.columns.n_rows} rows and y has {target.n_rows}. They must describe "
+                "the same samples in the same order."
             )
-        tiles = self._tiles(columns, self.measure.tile(target), partners=1)
-        out = np.zeros(columns.n_columns)
+        tiles = self._tiles(self.measure.tile(target), ONCE)
         with self._pool() as pool:
-            response = self.measure.prepare_target(target, columns.n_columns)
-            tasks = (delayed(_relevance)(tile, response) for tile in tiles)
-            with _results(pool, tasks) as found:
-                for done, parts in enumerate(found, 1):
-                    for part_columns, values in parts:
-                        out[part_columns] = values
-                    self._report("relevance", done, len(tiles))
-        return out
+            response = self.measure.prepare_target(target)
+            return self._against(response, tiles, pool)
 
-    def redundancy(self, columns: Columns) -> Matrix:
-        n_columns = columns.n_columns
+    def with_feature(self, k: int) -> Vector:
+        """Association of every feature with feature `k`; the next call reuses preparations."""
+        with self._pool() as pool:
+            feature = self._prepared(k)
+            return self._against(feature, self._kept_tiles, pool)
+
+    def with_each_other(self) -> Matrix:
+        """Association of every pair of features."""
+        n_columns = self.columns.n_columns
         out = np.zeros((n_columns, n_columns))
-        tiles = self._tiles(columns, self.measure.tile(None), partners=n_columns)
+        width = self.measure.tile(None)
+        tiles = self._tiles(width, Use(n_columns, width))
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
         with self._pool() as pool:
             for pairs in self._shelf_pairs(tiles):
@@ -208,10 +209,36 @@ class _Engine:
         diagonal[diagonal > 0] = 1.0
         return out
 
-    def _tiles(self, columns: Columns, width: int, partners: int) -> list[_Tile]:
+    def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
+        out = np.zeros(self.columns.n_columns)
+        with _results(pool, (delayed(_relevance)(tile, response) for tile in tiles)) as found:
+            for done, parts in enumerate(found, 1):
+                for part_columns, values in parts:
+                    out[part_columns] = values
+                self._report("relevance", done, len(tiles))
+        return out
+
+    @cached_property
+    def _kept_tiles(self) -> list[_Tile]:
+        tiles = self._tiles(self.measure.tile(None), Use(FEW_PARTNERS, 1))
+        kept = sum(tile.n_bytes for tile in tiles) <= self.memory
+        for tile in tiles:
+            tile.kept = kept
+        return tiles
+
+    def _prepared(self, k: int) -> Part:
+        (block,) = self.columns.blocks(k, k + 1)
+        return self.measure.prepare(block, Use(FEW_PARTNERS, 1))[0]
+
+    def _tiles(self, width: int, use: Use) -> list[_Tile]:
+        """Blocks of at most `width` columns, fewer where a block would not fit the budget."""
+        classes = self.columns.most_classes
+        held = self.measure.bytes_per_column(self.columns.n_rows, use)
+        held += 16 * classes * self.columns.n_rows
+        width = max(1, min(width, self.memory // (2 * held)))
         return [
-            _Tile(self.measure, columns, start, start + width, partners)
-            for start in range(0, columns.n_columns, width)
+            _Tile(self.measure, self.columns, start, start + width, use, held * width)
+            for start in range(0, self.columns.n_columns, width)
         ]
 
     def _shelf_pairs(self, tiles: list[_Tile]) -> Iterator[list[tuple[_Tile, _Tile]]]:
@@ -228,9 +255,9 @@ class _Engine:
 
     @contextmanager
     def _pool(self) -> Iterator[Any]:
-        """Open joblib's workers; BLAS threads of their own would compete and change last bits."""
+        """Open joblib's workers."""
         with (
-            _threadpools().limit(limits=1, user_api="blas"),
+            one_blas_thread(),
             Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator") as pool,
         ):
             yield pool
@@ -256,28 +283,26 @@ class _Tile:
     """Neighbouring columns, prepared by the first task that needs them and kept until released."""
 
     def __init__(
-        self, measure: Measure, columns: Columns, start: int, stop: int, partners: int
+        self, measure: Measure, columns: Columns, start: int, stop: int, use: Use, n_bytes: int
     ) -> None:
         self.measure = measure
-        self._request = columns, start, stop, partners
+        self.n_bytes = n_bytes
+        self.kept = False
+        self._request = columns, start, stop, use
         self._lock = Lock()
         self._parts: list[Part] | None = None
 
     def __reduce__(self) -> Any:
-        return _Tile, (self.measure, *self._request)
+        return _Tile, (self.measure, *self._request, self.n_bytes)
 
     @property
     def parts(self) -> list[Part]:
-        columns, start, stop, partners = self._request
+        columns, start, stop, use = self._request
         with self._lock:
             if self._parts is None:
-                self._parts = self.measure.prepare(columns.block(start, stop), partners)
+                blocks = columns.blocks(start, stop)
+                self._parts = [p for block in blocks for p in self.measure.prepare(block, use)]
             return self._parts
-
-    @property
-    def n_bytes(self) -> int:
-        columns, start, stop, _ = self._request
-        return (stop - start) * self.measure.bytes_per_column(columns.n_rows)
 
     def release(self) -> None:
         self._parts = None
@@ -295,28 +320,63 @@ def _release(tiles: list[_Tile]) -> None:
 
 
 def _relevance(tile: _Tile, response: Part) -> list[tuple[Indices, Vector]]:
-    found = [(part.columns, _cosines(tile.measure, part, response)[:, 0]) for part in tile.parts]
-    tile.release()
+    with one_blas_thread():
+        found = [(part.columns, cosines(tile.measure, part, response)[:, 0]) for part in tile.parts]
+    if not tile.kept:
+        tile.release()
     return found
 
 
 def _redundancy(left: _Tile, right: _Tile) -> list[tuple[Indices, Indices, Matrix]]:
     found = []
-    for i, a in enumerate(left.parts):
-        for b in left.parts[i:] if left is right else right.parts:
-            values = _cosines(left.measure, a, b)
-            if a is b:
-                values = np.triu(values) + np.triu(values, 1).T
-            found.append((a.columns, b.columns, values))
+    with one_blas_thread():
+        for i, a in enumerate(left.parts):
+            for b in left.parts[i:] if left is right else right.parts:
+                values = cosines(left.measure, a, b)
+                if a is b:
+                    values = np.triu(values) + np.triu(values, 1).T
+                found.append((a.columns, b.columns, values))
     return found
 
 
-def _cosines(measure: Measure, a: Part, b: Part) -> Matrix:
+def cosines(measure: Measure, a: Part, b: Part) -> Matrix:
     """Inner products over norms; 0 where a column is constant."""
-    norms = np.sqrt(np.outer(a.energies, b.energies))
+    norms = np.outer(np.sqrt(a.energies), np.sqrt(b.energies))
     products = measure.inner(a, b)
-    out = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
-    return np.clip(out, 0.0, 1.0, out=out)
+    out = np.divide(products, norms, out=np.zeros_like(products), where=norms != 0)
+    return np.asarray(np.clip(out, 0.0, 1.0, out=out))
+
+
+class _BlasLimit:
+    """Keeps BLAS to one thread while anyone asks for it: its own threads change the last bits.
+
+    The limit is the process's, so it is set by the first to come and lifted by the last to go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _threadpools().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
+def one_blas_thread() -> _BlasLimit:
+    """Return a context in which BLAS uses one thread."""
+    return _blas_limit
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from .association import cosines
 from .inputs import as_variable
 from .measures import HSIC, DistanceCorrelation, ProjectionCorrelation
 from .types import Data, Kernel, Matrix, Measure, Target
@@ -19,8 +20,8 @@ def projection_covariance_squared(x: Data, y: Data) -> float:
     .. math:: \widehat{\mathrm{Pcov}}_v^2 = \frac{1}{n^3} \sum_{i,l,r}
               [\mathcal{K}_X]_{ilr} [\mathcal{L}_Y]_{ilr}
 
-    Paper: eq. (pc_etim_2). Ties count as a right angle. O(n^2 / 64) for numbers with n up to 1024,
-    O(n log n) beyond, O(n^3) time and O(n^2) memory for vectors.
+    Paper: eq. (pc_etim_2). Ties count as a right angle. O(n log n) for numbers; O(n^3) time and
+    O(n^2) memory for vectors.
 
     Examples
     --------
@@ -123,14 +124,13 @@ def _pair(x: Data, y: Data) -> tuple[Target, Target]:
 
 
 def _inner(measure: Measure, x: Target, y: Target) -> float:
-    parts = measure.prepare_target(x, 1), measure.prepare_target(y, 1)
+    parts = measure.prepare_target(x), measure.prepare_target(y)
     return float(measure.inner(*parts)[0, 0])
 
 
 def _cosine(measure: Measure, x: Target, y: Target) -> float:
-    a, b = measure.prepare_target(x, 1), measure.prepare_target(y, 1)
-    norm = float(np.sqrt(a.energies[0] * b.energies[0]))
-    return min(max(float(measure.inner(a, b)[0, 0]) / norm, 0.0), 1.0) if norm > 0 else 0.0
+    parts = measure.prepare_target(x), measure.prepare_target(y)
+    return float(cosines(measure, *parts)[0, 0])
 
 
 def _matrices(x: Data, y: Data, measure: HSIC) -> tuple[Matrix, Matrix]:

@@ -6,6 +6,9 @@ import logging
 import sys
 import warnings
 from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -42,11 +45,27 @@ class Columns:
         """Name of feature k; ``x0``, ``x1``, ... in an array."""
         return f"x{k}" if self.names is None else self.names[k]
 
-    def block(self, start: int, stop: int) -> Block:
-        """Columns `start` to `stop` as rows, in float64 unless they are int8."""
+    def blocks(self, start: int, stop: int) -> list[Block]:
+        """Columns `start` to `stop` as rows: the numbers, then nominal ones by number of classes.
+
+        Numbers are float64 unless they are int8.
+        """
         dtype = np.int8 if self.values.dtype == np.int8 else np.float64
         values = np.ascontiguousarray(self.values[:, start:stop].T, dtype=dtype)
-        return Block(values, self.nominal[start:stop], np.arange(start, min(stop, self.n_columns)))
+        columns = np.arange(start, start + len(values))
+        nominal = self.nominal[start:stop]
+        if not nominal.any():
+            return [Block(values, columns, nominal=False)]
+        size = np.where(nominal, np.log2(values.max(axis=1) + 2) // 2, -1)  # powers of 4 together
+        return [
+            Block(values[size == group], columns[size == group], nominal=group >= 0)
+            for group in np.unique(size)
+        ]
+
+    @cached_property
+    def most_classes(self) -> int:
+        """Classes of the nominal column that has most of them."""
+        return int(self.values[:, self.nominal].max()) + 1 if self.nominal.any() else 0
 
 
 def as_columns(X: Data) -> Columns:
@@ -64,7 +83,7 @@ def as_columns(X: Data) -> Columns:
     if p == 0 or n == 0:
         raise ValueError(f"X is empty: {n} rows and {p} columns. Give at least one column.")
     if n < MIN_ROWS:
-        raise ValueError(f"X has {n} rows. At least {MIN_ROWS} are needed to measure association.")
+        raise ValueError(f"X has {n} rows (n_samples={n}). At least {MIN_ROWS} rows are needed.")
     _check_finite(columns)
     _warn_about_rare(columns)
     return columns
@@ -90,10 +109,10 @@ def as_target(y: Data, target: str = "auto") -> Target:
             f"y has shape {values.shape}. One value a row is needed, or one row of values for "
             "several outputs."
         )
-    if values.ndim == 2:
-        return _multi_output(values, labelled, target)
-    kind = _target_kind(values, labelled, target)
+    kind = "multi-output" if values.ndim == 2 else _target_kind(values, labelled, target)
     logger.info("target taken as %s", kind)
+    if kind == "multi-output":
+        return _multi_output(values, labelled, target)
     if kind == "continuous":
         return Target(kind, _continuous(values, labelled))
     codes, n_classes = first_appearance(values)
@@ -184,8 +203,13 @@ def _dtype_kind(dtype: Any) -> str:
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Booleans as int8, other numbers unchanged: they are converted block by block."""
-    return values.view(np.int8) if values.dtype == np.bool_ else values
+    """Booleans as int8, very long floats as float64; others are converted block by block."""
+    if values.dtype == np.bool_:
+        return values.view(np.int8)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # what does not fit is found to be infinite later
+            return values.astype(np.float64)
+    return values
 
 
 def _check_numeric(values: NDArray[Any], name: str) -> None:
@@ -194,8 +218,8 @@ def _check_numeric(values: NDArray[Any], name: str) -> None:
         return
     if kind == "c":
         raise ValueError(
-            f"{name} holds complex numbers. Give real ones, for example the modulus and the phase "
-            "as separate columns."
+            f"Complex data not supported: {name} must hold real numbers. Give, for example, the "
+            "modulus and the phase as separate columns."
         )
     example = values.flat[0] if values.size else ""
     raise ValueError(
@@ -242,7 +266,9 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
     after a few rows.
     """
     few = 2 * MIN_RARE - 1
-    mode = np.sort(values[:few], axis=0)[min(few, len(values)) // 2]
+    if len(values) < few:
+        return np.asarray(len(values) - (values[:, None] == values).sum(axis=0).max(axis=0))
+    mode = np.sort(values[:few], axis=0)[MIN_RARE - 1]
     counts = np.zeros(values.shape[1], dtype=np.int64)
     open_ = np.arange(values.shape[1])
     for start in range(0, len(values), 64):
@@ -256,28 +282,61 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
 
 def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     """Return the array behind y, and whether it holds labels rather than numbers."""
+    if hasattr(y, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix. Pass {name}.toarray().")
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        raise ValueError(f"{name} has masked values. Drop these samples everywhere, or fill them.")
+    if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
+        y = y.iloc[:, 0]
     if str(getattr(y, "dtype", "")) == "category":
         codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
         _refuse_missing(codes < 0, name)
         return codes, True
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            f"the rows of {name} differ in length. One value a row is needed."
+        ) from None
+    if values.dtype.kind == "O":
+        return _from_objects(values, name)
     if values.dtype.kind == "c":
-        raise ValueError(f"{name} holds complex numbers. Give real numbers or classes.")
+        raise ValueError(f"Complex data not supported: {name} must be real numbers or classes.")
     if values.dtype.kind in "mM":
         raise ValueError(
-            f"{name} holds dates. Convert them to numbers, for example days since a start."
+            f"{name} holds dates. Convert them to numbers, such as days since a start."
         )
-    if values.dtype.kind in "OUST":
-        _refuse_missing(np.array([v is None or v != v for v in values.ravel()], dtype=bool), name)
-        if values.dtype.kind == "O" and all(
-            isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values.flat
-        ):
-            values = values.astype(np.float64)
-        else:
-            return values.astype(str), True
     if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            values = values.astype(np.float64)
         _refuse_missing(~np.isfinite(values), name)
-    return values, values.dtype.kind == "b"
+    return values, values.dtype.kind not in "iuf"
+
+
+def _from_objects(values: NDArray[Any], name: str) -> tuple[NDArray[Any], bool]:
+    """Numbers if all objects are, else labels; 1 and "1" are different labels."""
+    objects = values.ravel().tolist()
+    _refuse_missing(np.array([_is_missing(v) for v in objects], dtype=bool), name)
+    if any(hasattr(v, "strftime") for v in objects):
+        raise ValueError(
+            f"{name} holds dates. Convert them to numbers, such as days since a start."
+        )
+    if all(isinstance(v, (Real, Decimal)) and not isinstance(v, bool) for v in objects):
+        try:
+            numbers = np.array([float(v) for v in objects]).reshape(values.shape)
+        except OverflowError:
+            raise ValueError(f"{name} holds numbers too large for float64. Scale them.") from None
+        _refuse_missing(~np.isfinite(numbers), name)
+        return numbers, False
+    labels = [v if isinstance(v, str) else f"{type(v).__name__}\0{v}" for v in objects]
+    return np.array(labels).reshape(values.shape), True
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA does not know whether it differs from itself
+        return True
 
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
@@ -321,8 +380,8 @@ def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
 def _continuous(values: NDArray[Any], labelled: bool) -> Vector:
     if labelled and values.dtype.kind != "b":
         raise ValueError(
-            f"y holds labels (first {values[0]!r}) and target='continuous' was asked for. Give "
-            "numbers, or target='classes'."
+            "y holds labels and target='continuous' was asked for. Give numbers, or "
+            "target='classes'."
         )
     numbers = values.astype(np.float64)
     if (numbers == numbers[0]).all():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 
 import numpy as np
 from numpy.random import Generator
@@ -97,6 +98,8 @@ def simulate(
     if design not in DESIGNS:
         raise ValueError(f"design={design!r} is not known. Use one of {', '.join(DESIGNS)}.")
     chosen = DESIGNS[design]
+    if not (isinstance(n, Integral) and isinstance(p, Integral)):
+        raise ValueError(f"n={n!r} and p={p!r} must be whole numbers.")
     if n < 1 or p <= chosen.support[-1]:
         raise ValueError(
             f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "

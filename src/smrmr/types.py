@@ -26,15 +26,15 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Block:
-    """A few columns of the data, one row of `values` each, ready for a measure.
+    """A few columns of one kind, one row of `values` each, ready for a measure.
 
-    Numbers are float64, or int8 where the data came that small. A nominal column holds class
-    numbers in order of first appearance, so renaming classes cannot change anything downstream.
+    Numbers are float64, or int8 where the data came that small. Nominal columns hold class numbers
+    in order of first appearance, so renaming classes cannot change anything downstream.
     """
 
     values: NDArray[Any]
-    nominal: Mask
     columns: Indices
+    nominal: bool
 
     @property
     def n_rows(self) -> int:
@@ -43,7 +43,7 @@ class Block:
 
     def take(self, rows: Mask | Indices) -> Block:
         """Return the block of the chosen columns."""
-        return Block(self.values[rows], self.nominal[rows], self.columns[rows])
+        return Block(self.values[rows], self.columns[rows], self.nominal)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,26 @@ class Target:
     def n_rows(self) -> int:
         """Number of samples."""
         return int(self.values.shape[0])
+
+    @property
+    def vectors(self) -> NDArray[np.float64]:
+        """The samples as one set of points, (1, q, n)."""
+        return np.ascontiguousarray(self.values.reshape(self.n_rows, -1).T)[None]
+
+    def block(self) -> Block:
+        """The target as a block of one column; it must not be multi-output."""
+        return Block(self.values[None, :], np.zeros(1, np.intp), self.kind == "classes")
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a prepared column is for: how many partners it will meet, and how many at a time."""
+
+    partners: int
+    at_once: int
+
+
+ONCE = Use(partners=1, at_once=1)
 
 
 class Part(Protocol):
@@ -82,10 +102,10 @@ class Measure(Protocol):
     `smrmr.association`, so a measure supplies inner products only.
     """
 
-    def prepare(self, block: Block, partners: int) -> list[Part]:
-        """Sort the columns of a block into parts; `partners` is how many columns each will meet."""
+    def prepare(self, block: Block, use: Use) -> list[Part]:
+        """Sort the columns of a block into parts that are multiplied in one way each."""
 
-    def prepare_target(self, target: Target, partners: int) -> Part:
+    def prepare_target(self, target: Target) -> Part:
         """Embed the target."""
 
     def inner(self, a: Any, b: Any) -> Matrix:
@@ -94,8 +114,8 @@ class Measure(Protocol):
         Of a part with itself only the upper triangle is read.
         """
 
-    def bytes_per_column(self, n_rows: int) -> int:
-        """Upper estimate of what a prepared column holds in memory."""
+    def bytes_per_column(self, n_rows: int, use: Use) -> int:
+        """Upper estimate of what a prepared column of numbers holds in memory."""
 
     def tile(self, target: Target | None) -> int:
         """How many columns a block should have; fixed, so that `n_jobs` cannot change a bit."""

@@ -23,7 +23,7 @@ def as_measure(measure: str | Measure) -> Measure:
     if isinstance(measure, str):
         if measure in MEASURES:
             return MEASURES[measure]
-    elif hasattr(measure, "prepare") and hasattr(measure, "inner"):
+    elif hasattr(measure, "prepare") and not isinstance(measure, type):
         return measure
     raise ValueError(
         f"measure={measure!r} is not known. Use one of {', '.join(map(repr, MEASURES))}, or an "

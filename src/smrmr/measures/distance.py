@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Block, Indices, Matrix, Part, Target, Vector
+from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector
 from . import distance_loops as loops
-from .embedding import Dense, Factor, Factors, Points, centred, inner, inner_dense
-from .hsic import delta_parts
+from .embedding import Dense, Factor, Factors, Points, centred, class_parts, inner, inner_dense
 from .kernel_loops import DISTANCE
 from .scaling import unit_scale
 
@@ -47,24 +46,16 @@ class DistanceCorrelation:
     Exact in O(n log n) a pair, or by matrix products for small n.
     """
 
-    def prepare(self, block: Block, partners: int) -> list[Part]:
+    def prepare(self, block: Block, use: Use) -> list[Part]:
         """Factor the columns with few levels and classes, sort the others."""
-        parts: list[Part] = []
-        if block.nominal.any():
-            parts += delta_parts(block.take(block.nominal), block.n_rows)
-            block = block.take(~block.nominal)
-        if len(block.values):
-            parts += _numeric_parts(block)
-        return parts
+        return [*class_parts(block, block.n_rows)] if block.nominal else _numeric_parts(block)
 
-    def prepare_target(self, target: Target, partners: int) -> Part:
+    def prepare_target(self, target: Target) -> Part:
         """Embed the target; distances of a multi-output one are Euclidean."""
         if target.kind == "multi-output":
-            values = unit_scale(np.ascontiguousarray(target.values.T)[None])
-            return Dense.of(np.zeros(1, np.intp), _points(values))
-        nominal = np.array([target.kind == "classes"])
-        block = Block(target.values[None, :], nominal, np.zeros(1, np.intp))
-        return self.prepare(block, 1)[0]
+            points = Points.of(unit_scale(target.vectors), DISTANCE)
+            return Dense.of(np.zeros(1, np.intp), points)
+        return self.prepare(target.block(), ONCE)[0]
 
     def inner(self, a: Any, b: Any) -> Matrix:
         """Inner products of centred distance matrices."""
@@ -81,18 +72,13 @@ class DistanceCorrelation:
             return inner(a, b)
         return inner_dense(a, b)
 
-    def bytes_per_column(self, n_rows: int) -> int:
+    def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The column, its row means, order and positions; or a factor of few rows."""
         return n_rows * (8 + 8 + 4 + 4 + 8 * FEW_LEVELS)
 
     def tile(self, target: Target | None) -> int:
         """Wide enough for matrix products to run at full speed."""
         return 128
-
-
-def _points(values: Matrix) -> Points:
-    n_columns = len(values)
-    return Points(values, np.full(n_columns, DISTANCE, np.int8), np.ones(n_columns))
 
 
 def _numeric_parts(block: Block) -> list[Part]:
@@ -102,7 +88,7 @@ def _numeric_parts(block: Block) -> list[Part]:
     few = (steps > 0).sum(axis=1) < FEW_LEVELS
     parts: list[Part] = []
     if few.any():
-        points = _points(x[few][:, None, :])
+        points = Points.of(x[few][:, None, :], DISTANCE)
         factors = [Factor.of(centred(_steps(column))) for column in x[few]]
         parts.append(Factors.of(block.columns[few], points, factors))
     if not few.all():
@@ -129,7 +115,7 @@ def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
     # sum of squared distances without the n^2 terms: 2 n sum x^2 - 2 (sum x)^2
     squares = 2 * n * (x**2).sum(axis=1) - 2 * x.sum(axis=1) ** 2
     energies = _centred_product(squares, means, means)
-    return Sorted(columns, _points(x[:, None, :]), order, position, means, energies)
+    return Sorted(columns, Points.of(x[:, None, :], DISTANCE), order, position, means, energies)
 
 
 def _centred_product(products: Vector, means_a: Matrix, means_b: Matrix) -> Vector:

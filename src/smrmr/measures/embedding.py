@@ -15,40 +15,55 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Indices, Kernel, Matrix, Vector
+from ..types import Block, Indices, Kernel, Mask, Matrix, Vector
 from . import kernel_loops as loops
 
 SLAB = 8192  # entries of every kernel matrix written at a time
 LEAD = 0.01  # rows of a factor with more of the norm than this are multiplied in float64
+PRODUCTS = 10**6  # inner products of rows held at a time
 NEGLIGIBLE = 1e-10  # products of rows bounded by this are left out
 
 
 @dataclass(frozen=True)
 class Points:
-    """Columns as points (k, d, n) whose kernel matrices can be written."""
+    """Columns as points (k, d, n) whose kernel matrices can be written.
+
+    A user's `kernel` takes the place of the `kinds`; the `widths` then only scale its values.
+    """
 
     values: NDArray[np.float64]
     kinds: NDArray[np.int8]
-    scales: Vector
+    widths: Vector
     kernel: Kernel | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64], kind: int, widths: Vector | None = None) -> Points:
+        """Points that all have the same kind of kernel."""
+        kinds = np.full(len(values), kind, np.int8)
+        return cls(values, kinds, np.ones(len(values)) if widths is None else widths)
 
     @property
     def n_rows(self) -> int:
         """Number of samples."""
         return int(self.values.shape[2])
 
+    def take(self, columns: Mask) -> Points:
+        """Return the points of the chosen columns."""
+        chosen = self.values[columns], self.kinds[columns], self.widths[columns]
+        return Points(*chosen, self.kernel)
+
     def rows(self, start: int, stop: int, means: Matrix) -> Matrix:
         """Rows `start` to `stop` of the kernel matrices, packed, minus the given row means."""
         n = self.n_rows
         out = np.empty((len(self.values), (stop - start) * (2 * n - start - stop + 1) // 2))
         if self.kernel is None:
-            loops.kernel_rows(self.values, self.kinds, self.scales, means, start, stop, out)
+            loops.kernel_rows(self.values, self.kinds, self.widths, means, start, stop, out)
             return out
         upper = np.triu(np.ones((stop - start, n - start), dtype=bool))
         weights = np.sqrt(np.where(np.eye(stop - start, n - start), 1.0, 2.0))
         for k in range(len(out)):
-            entries = self._kernel_rows(k, start, stop)[:, start:] + means[k].mean()
-            entries -= means[k, start:stop, None] + means[k, start:]
+            entries = self._kernel_rows(k, start, stop)[:, start:] / self.widths[k]
+            entries += means[k].mean() - means[k, start:stop, None] - means[k, start:]
             out[k] = (entries * weights)[upper]
         return out
 
@@ -58,37 +73,45 @@ class Points:
         if self.kernel is not None:
             return self._kernel_rows(k, 0, n)
         out = np.empty((n, n))
-        loops.kernel_matrix(self.values[k], self.kinds[k], self.scales[k], out)
+        loops.kernel_matrix(self.values[k], self.kinds[k], self.widths[k], out)
         return out
 
     def moments(self) -> tuple[Matrix, Vector]:
-        """Row means and squared norm of every centred kernel matrix."""
+        """Row means and squared norm of every centred kernel matrix; norm 0 for constants."""
         n = self.n_rows
         means, energies = np.empty((len(self.values), n)), np.zeros(len(self.values))
         if self.kernel is None:
-            loops.kernel_moments(self.values, self.kinds, self.scales, means, energies)
-            return means, energies
-        for k in range(len(means)):
-            squares = 0.0
+            loops.kernel_moments(self.values, self.kinds, self.widths, means, energies)
+        else:
+            for k in range(len(means)):
+                for start, stop in slabs(n):
+                    entries = self._kernel_rows(k, start, stop) / self.widths[k]
+                    means[k, start:stop] = entries.mean(axis=1)
             for start, stop in slabs(n):
-                entries = self._kernel_rows(k, start, stop)
-                means[k, start:stop] = entries.mean(axis=1)
-                squares += (entries**2).sum()
-            grand = means[k].mean()
-            energies[k] = max(squares - 2 * n * (means[k] ** 2).sum() + (n * grand) ** 2, 0.0)
+                energies += (self.rows(start, stop, means) ** 2).sum(axis=1)
+        energies[(self.values == self.values[:, :, :1]).all(axis=(1, 2))] = 0.0
         return means, energies
 
     def _kernel_rows(self, k: int, start: int, stop: int) -> Matrix:
         assert self.kernel is not None
-        points = self.values[k].T
-        entries = np.asarray(self.kernel(points[start:stop], points), dtype=np.float64)
-        if entries.shape != (stop - start, len(points)):
-            raise ValueError(
-                f"the kernel returned an array of shape {entries.shape} for {stop - start} and "
-                f"{len(points)} points. It must return one row for each point of its first "
-                "argument and one column for each point of its second."
-            )
-        return entries
+        return checked_kernel(self.kernel, self.values[k].T, start, stop)
+
+
+def checked_kernel(kernel: Kernel, points: Matrix, start: int, stop: int) -> Matrix:
+    """Rows `start` to `stop` of a user's kernel matrix, or an error that says what is wrong."""
+    entries = np.asarray(kernel(points[start:stop], points))
+    if entries.shape != (stop - start, len(points)):
+        raise ValueError(
+            f"the kernel returned an array of shape {entries.shape} for {stop - start} and "
+            f"{len(points)} points. It must return one row for each point of its first argument "
+            "and one column for each point of its second."
+        )
+    if entries.dtype.kind not in "biuf" or not np.isfinite(entries).all():
+        raise ValueError("the kernel returned values that are not finite real numbers.")
+    square = entries[:, start:stop]
+    if not np.allclose(square, square.T, rtol=1e-8, atol=1e-12 * np.abs(square).max(initial=0)):
+        raise ValueError("the kernel is not symmetric: k(a, b) must equal k(b, a).")
+    return entries.astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -109,7 +132,10 @@ class Dense:
 
 @dataclass(frozen=True)
 class Factor:
-    """Rows Z (m, n) of one column with ``H K H = sqrt(energy) Z' Z``; none if it is constant."""
+    """Rows Z (m, n) of one column, largest first, with ``H K H = sqrt(energy) Z' Z``.
+
+    A constant column has no rows.
+    """
 
     rows: Matrix
     energy: float
@@ -119,27 +145,28 @@ class Factor:
     def of(cls, rows: Matrix, compress: bool = False) -> Factor:
         """Normalise centred rows.
 
-        To compress is to rotate them to orthogonal, decreasing ones and to drop the negligible,
-        which pays when many products follow.
+        To compress is to rotate them to orthogonal ones and to drop the negligible, which pays
+        when many products follow.
         """
         gram = rows @ rows.T
         energy = float((gram**2).sum())
         if energy == 0.0:
             return cls(rows[:0], energy, compress)
-        rows = rows / energy**0.25
         if compress and len(rows) > 1:
             values, vectors = np.linalg.eigh(gram / np.sqrt(energy))
             rows = (vectors[:, values > NEGLIGIBLE].T @ rows)[::-1]
-        return cls(rows, energy, compress)
+        else:
+            rows = rows[np.argsort(-np.diag(gram), kind="stable")]
+        return cls(rows / energy**0.25, energy, compress)
 
 
 @dataclass(frozen=True)
 class Factors:
     """Columns whose centred kernel matrices have factors of few rows.
 
-    `rows` is (m, k, n): row a of the factor of every column, divided by the root of the matrix's
-    norm and padded with zeros. Once compressed, rows are orthogonal and decreasing; then the first
-    few, in `lead`, carry nearly all of the norm in float64, and float32 is enough for the others.
+    `rows` is (m, k, n): row a of the factor of every column, padded with zeros. Where all factors
+    are compressed, the first few rows, in `lead`, carry nearly all of the norm in float64, and
+    float32 is enough for `rows`.
     """
 
     columns: Indices
@@ -161,6 +188,41 @@ class Factors:
         n_lead = int((_bounds(rows) > LEAD).sum())
         lead = _packed(factors, n_lead, np.float64) if compressed else rows
         return cls(columns, points, rows, lead, np.array([factor.energy for factor in factors]))
+
+    @classmethod
+    def by_rank(
+        cls, columns: Indices, points: Points | None, factors: Sequence[Factor]
+    ) -> list[Factors]:
+        """Pack factors of like rank together: one of high rank would pad all others."""
+        ranks = np.array([len(factor.rows) for factor in factors])
+        size = np.ceil(np.log2(np.maximum(ranks, 24) / 24))
+        parts = []
+        for group in np.unique(size):
+            chosen = size == group
+            own = [factor for factor, its in zip(factors, chosen, strict=True) if its]
+            parts.append(
+                cls.of(columns[chosen], None if points is None else points.take(chosen), own)
+            )
+        return parts
+
+
+def class_parts(block: Block, limit: int) -> list[Dense | Factors]:
+    """Nominal columns under the delta kernel: a factor with one row a class, up to `limit`."""
+    codes = np.asarray(block.values, dtype=np.float64)
+    points = Points.of(codes[:, None, :], loops.DELTA)
+    few = codes.max(axis=1) < limit
+    parts: list[Dense | Factors] = []
+    if few.any():
+        factors = [Factor.of(centred(one_hot(column))) for column in codes[few]]
+        parts += Factors.by_rank(block.columns[few], points.take(few), factors)
+    if not few.all():
+        parts.append(Dense.of(block.columns[~few], points.take(~few)))
+    return parts
+
+
+def one_hot(codes: Vector) -> Matrix:
+    """One row a class, 1 where the sample belongs to it."""
+    return np.asarray(codes == np.arange(codes.max() + 1)[:, None], dtype=np.float64)
 
 
 KernelPart: TypeAlias = Dense | Factors
@@ -240,8 +302,13 @@ def _inner_factors(a: Factors, b: Factors) -> Matrix:
 
 def _squared_products(a: NDArray[np.floating], b: NDArray[np.floating]) -> Matrix:
     """Sum over all rows of both of their squared inner products, for every pair of columns."""
+    total = np.zeros((a.shape[1], b.shape[1]))
     n = a.shape[2]
-    products = a.reshape(-1, n) @ b.reshape(-1, n).T
-    products *= products
-    shape = a.shape[0], a.shape[1], b.shape[0], b.shape[1]
-    return np.asarray(products.reshape(shape).sum(axis=(0, 2), dtype=np.float64))
+    height = max(1, PRODUCTS // max(1, a.shape[1] * b.shape[0] * b.shape[1]))
+    for first in range(0, len(a), height):
+        some = a[first : first + height]
+        products = some.reshape(-1, n) @ b.reshape(-1, n).T
+        products *= products
+        shape = some.shape[0], some.shape[1], b.shape[0], b.shape[1]
+        total += products.reshape(shape).sum(axis=(0, 2), dtype=np.float64)
+    return total

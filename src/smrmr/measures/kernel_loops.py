@@ -40,46 +40,40 @@ def _exponentiate(row: Array) -> None:
 
 
 @compiled
-def _kernel_row(points: Array, i: Any, first: int, kind: int, scale: float, row: Array) -> None:
-    """Fill ``row[j] = k(point i, point first + j)``; `scale` is one over the width."""
+def _kernel_row(points: Array, i: Any, first: int, kind: int, width: float, row: Array) -> None:
+    """Fill ``row[j] = k(point i, point first + j)``."""
     for j in range(len(row)):
-        row[j] = 0.0
-    if len(points) == 1:
-        for j in range(len(row)):
-            row[j] = abs(points[0, first + j] - points[0, i])
-    else:
-        for coordinate in range(len(points)):
-            for j in range(len(row)):
-                step = points[coordinate, first + j] - points[coordinate, i]
-                row[j] += step * step
-        for j in range(len(row)):
-            row[j] = math.sqrt(row[j])
+        row[j] = abs(points[0, first + j] - points[0, i])
+    for coordinate in range(1, len(points)):
+        for j in range(len(row)):  # hypot: squares of far and of near points may not fit
+            row[j] = math.hypot(row[j], points[coordinate, first + j] - points[coordinate, i])
     if kind == GAUSSIAN:
         for j in range(len(row)):
-            row[j] = -0.5 * (row[j] * scale) * (row[j] * scale)
+            step = row[j] / width
+            row[j] = -0.5 * step * step
         _exponentiate(row)
     elif kind == LAPLACIAN:
         for j in range(len(row)):
-            row[j] = -row[j] * scale
+            row[j] = -row[j] / width
         _exponentiate(row)
     elif kind == DISTANCE:
         for j in range(len(row)):
-            row[j] = -row[j] * scale
+            row[j] = -row[j] / width
     else:
         for j in range(len(row)):
             row[j] = 1.0 if row[j] == 0.0 else 0.0
 
 
 @compiled
-def kernel_matrix(points: Array, kind: int, scale: float, out: Array) -> None:
+def kernel_matrix(points: Array, kind: int, width: float, out: Array) -> None:
     """Write the whole kernel matrix of one set of points (d, n)."""
     for i in range(len(out)):
-        _kernel_row(points, i, 0, kind, scale, out[i])
+        _kernel_row(points, i, 0, kind, width, out[i])
 
 
 @compiled
 def kernel_rows(
-    points: Array, kinds: Array, scales: Array, means: Array, start: int, stop: int, out: Array
+    points: Array, kinds: Array, widths: Array, means: Array, start: int, stop: int, out: Array
 ) -> None:
     """Write rows `start` to `stop` of every centred kernel matrix, upper triangle only.
 
@@ -92,7 +86,7 @@ def kernel_rows(
         at = 0
         for i in range(start, stop):
             row = out[k, at : at + n - i]
-            _kernel_row(points[k], i, i, kinds[k], scales[k], row)
+            _kernel_row(points[k], i, i, kinds[k], widths[k], row)
             shift = grand - means[k, i]
             for j in range(n - i):
                 row[j] = math.sqrt(2.0) * (row[j] + shift - means[k, i + j])
@@ -102,7 +96,7 @@ def kernel_rows(
 
 @compiled
 def kernel_moments(
-    points: Array, kinds: Array, scales: Array, means: Array, energies: Array
+    points: Array, kinds: Array, widths: Array, means: Array, energies: Array
 ) -> None:
     """Fill the row means and the squared norm of every centred kernel matrix."""
     n = points.shape[2]
@@ -113,7 +107,7 @@ def kernel_moments(
         squares = 0.0
         for i in range(n):
             right = row[: n - i]
-            _kernel_row(points[k], i, i, kinds[k], scales[k], right)
+            _kernel_row(points[k], i, i, kinds[k], widths[k], right)
             total, square = 0.0, 0.0
             for j in range(1, n - i):
                 sums[i + j] += right[j]
@@ -121,17 +115,26 @@ def kernel_moments(
                 square += right[j] * right[j]
             sums[i] += total + right[0]
             squares += 2.0 * square + right[0] * right[0]
-        offset, grand = 0.0, 0.0
+        grand, offset = 0.0, 0.0
         for i in range(n):
             sums[i] /= n
             grand += sums[i] / n
             offset += sums[i] * sums[i]
-        energies[k] = max(squares - 2.0 * n * offset + n * n * grand * grand, 0.0)
+        energies[k] = squares - 2.0 * n * offset + n * n * grand * grand
+        if energies[k] > 1e-4 * squares:
+            continue
+        energies[k] = 0.0  # too much cancelled: sum the centred entries instead
+        for i in range(n):
+            right = row[: n - i]
+            _kernel_row(points[k], i, i, kinds[k], widths[k], right)
+            for j in range(n - i):
+                entry = right[j] - sums[i] - sums[i + j] + grand
+                energies[k] += entry * entry if j == 0 else 2.0 * entry * entry
 
 
 @compiled
 def cholesky_rows(
-    levels: Array, counts: Array, kind: int, scale: float, tol: float, rows: Array
+    levels: Array, counts: Array, kind: int, width: float, tol: float, rows: Array
 ) -> int:
     """Pivoted Cholesky factor of the kernel matrix of distinct `levels`; returns its rank.
 
@@ -153,7 +156,7 @@ def cholesky_rows(
             return -1
         pivot = np.argmax(left)
         row = rows[rank]
-        _kernel_row(points, pivot, 0, kind, scale, row)
+        _kernel_row(points, pivot, 0, kind, width, row)
         for a in range(rank):
             weight = rows[a, pivot]
             for j in range(n_levels):

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Block, Matrix, Part, Target
-from .embedding import Factor, Factors, centred, inner
-from .hsic import delta_parts
+from ..types import ONCE, Block, Matrix, Part, Target, Use
+from .embedding import Factor, Factors, centred, class_parts, inner
 from .scaling import unit_scale
 
 
@@ -21,33 +20,28 @@ class Pearson:
     multi-output target a vector: then the value is the RV coefficient.
     """
 
-    def prepare(self, block: Block, partners: int) -> list[Part]:
+    def prepare(self, block: Block, use: Use) -> list[Part]:
         """Centre the columns; classes become one row a class."""
-        parts: list[Part] = []
-        if block.nominal.any():
-            parts += delta_parts(block.take(block.nominal), block.n_rows)
-            block = block.take(~block.nominal)
-        if len(block.values):
-            columns = centred(unit_scale(block.values))
-            constant = block.values.max(axis=1) == block.values.min(axis=1)
-            columns[constant] = 0.0  # not what rounding left of them
-            factors = [Factor.of(column[None, :]) for column in columns]
-            parts.append(Factors.of(block.columns, None, factors))
-        return parts
+        if block.nominal:
+            return [*class_parts(block, block.n_rows)]
+        columns = centred(unit_scale(block.values))
+        constant = block.values.max(axis=1) == block.values.min(axis=1)
+        columns[constant] = 0.0  # not what rounding left of them
+        factors = [Factor.of(column[None, :]) for column in columns]
+        return [Factors.of(block.columns, None, factors)]
 
-    def prepare_target(self, target: Target, partners: int) -> Part:
+    def prepare_target(self, target: Target) -> Part:
         """Embed the target."""
         if target.kind == "multi-output":
-            rows = centred(unit_scale(np.ascontiguousarray(target.values.T)[None])[0])
+            rows = centred(unit_scale(target.vectors)[0])
             return Factors.of(np.zeros(1, np.intp), None, [Factor.of(rows)])
-        nominal = np.array([target.kind == "classes"])
-        return self.prepare(Block(target.values[None, :], nominal, np.zeros(1, np.intp)), 1)[0]
+        return self.prepare(target.block(), ONCE)[0]
 
     def inner(self, a: Any, b: Any) -> Matrix:
         """Squared inner products of centred columns."""
         return inner(a, b)
 
-    def bytes_per_column(self, n_rows: int) -> int:
+    def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The centred column, twice while it is packed."""
         return 16 * n_rows
 

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Block, Indices, Matrix, Part, Target, Vector
+from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector
 from . import projection_loops as loops
 from .scaling import unit_scale
 
@@ -112,7 +112,9 @@ class Angles:
 
     def __post_init__(self) -> None:
         n = len(self.values)
-        energy = sum(float((centred_angles(self.values, r) ** 2).sum()) for r in range(n))
+        constant = (self.values == self.values[0]).all()
+        anchors = range(0 if constant else n)
+        energy = sum(float((centred_angles(self.values, r) ** 2).sum()) for r in anchors)
         object.__setattr__(self, "energies", np.array([energy * (2 / np.pi) ** 2 * n**2]))
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
@@ -133,26 +135,20 @@ class ProjectionCorrelation:
     Paper: section 2.4.1.
     """
 
-    def prepare(self, block: Block, partners: int) -> list[Part]:
+    def prepare(self, block: Block, use: Use) -> list[Part]:
         """Sort the columns into classes, few levels, ranks without ties and ranks with ties."""
-        parts: list[Part] = []
-        if block.nominal.any():
-            parts.append(_nominal(block.take(block.nominal)))
-            block = block.take(~block.nominal)
-        if len(block.values):
-            coded, block = _split_small_integers(block)
-            parts += coded
-        if len(block.values):
-            parts += _by_rank(block, partners >= BIT_SET_PARTNERS and block.n_rows <= BIT_SET_ROWS)
-        return parts
+        if block.nominal:
+            return [_nominal(block)]
+        coded, block = _split_small_integers(block)
+        often = use.partners >= BIT_SET_PARTNERS
+        bit_sets = often and block.n_rows <= BIT_SET_ROWS
+        return coded + (_by_rank(block, bit_sets) if len(block.values) else [])
 
-    def prepare_target(self, target: Target, partners: int) -> Part:
+    def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""
         if target.kind == "multi-output":
-            return Angles(unit_scale(target.values[None])[0])
-        nominal = np.array([target.kind == "classes"])
-        block = Block(target.values[None, :], nominal, np.zeros(1, np.intp))
-        return self.prepare(block, partners)[0]
+            return Angles(unit_scale(target.vectors)[0].T)
+        return self.prepare(target.block(), ONCE)[0]
 
     def inner(self, a: Any, b: Any) -> Matrix:
         """Brackets of the module's formula for all pairs of columns of two parts."""
@@ -174,7 +170,7 @@ class ProjectionCorrelation:
             _cross_ranked(a, b, out)
         return _bracket(out, a.u[:, None], b.u[None, :], n)
 
-    def bytes_per_column(self, n_rows: int) -> int:
+    def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """Order, below and through as 32-bit integers; two bit sets a sample while n is small."""
         return n_rows * (12 + (n_rows // 4 if n_rows <= BIT_SET_ROWS else 0))
 
@@ -268,9 +264,10 @@ def centred_angles(values: Matrix, anchor: int) -> Matrix:
     the anchor have the angle pi/2 with all others, the anchor itself 0.
     """
     towards = values - values[anchor]
-    length = np.sqrt((towards**2).sum(axis=1))
-    tied = length == 0
-    units = towards / np.where(tied, 1.0, length)[:, None]
+    largest = np.abs(towards).max(axis=1, keepdims=True)
+    tied = largest[:, 0] == 0
+    towards /= np.where(largest > 0, largest, 1.0)  # so that squares cannot underflow
+    units = towards / np.where(tied, 1.0, np.sqrt((towards**2).sum(axis=1)))[:, None]
     apart, together = np.zeros((2, len(values), len(values)))
     for coordinate in units.T:
         apart += (coordinate[:, None] - coordinate) ** 2
@@ -291,5 +288,12 @@ def _inner_angles(a: ProjectionPart, b: Angles) -> Matrix:
 
 
 def _on_slice(ranks: NDArray[np.int32], slice_: Matrix, anchor: int) -> Vector:
-    signs = np.sign(ranks - ranks[:, [anchor]]).astype(np.float64)
-    return np.asarray(slice_[anchor, anchor] - np.einsum("ki,ki->k", signs @ slice_, signs))
+    """Products of a slice with sign vectors, always 8 at a time: the bits depend on the shape."""
+    out = np.empty(len(ranks))
+    signs = np.zeros((8, ranks.shape[1]))
+    for start in range(0, len(ranks), 8):
+        some = ranks[start : start + 8]
+        signs[: len(some)] = np.sign(some - some[:, [anchor]])
+        products = np.einsum("ki,ki->k", signs @ slice_, signs)
+        out[start : start + 8] = slice_[anchor, anchor] - products[: len(some)]
+    return out

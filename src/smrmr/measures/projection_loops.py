@@ -224,7 +224,7 @@ def _new_directory(n: int) -> tuple[Array, Array, Array, Array]:
     for lane in range(16):
         steps[lane, lane + 1 :] = 1
     words = np.zeros(16 * n_groups, np.uint64)
-    return words, np.zeros(16 * n_groups, np.uint16), np.zeros(n_groups + 1, np.int32), steps
+    return words, np.zeros(16 * n_groups, np.uint16), np.zeros(n_groups, np.int32), steps
 
 
 @compiled

@@ -1,0 +1,381 @@
+"""Offers the rivals of penalised mRMR under one API: SIS, MRMR, HSICLasso."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .association import Associator, parse_bytes
+from .inputs import Columns, as_columns, as_target
+from .lars import first_to_enter
+from .measures import HSIC, as_measure
+from .mutual_information import DiscreteInformation, NeighbourInformation
+from .types import Data, Indices, Mask, Matrix, Measure, Target, Vector
+
+QUOTIENT_FLOOR = 1e-3  # redundancies below it count as this much: a quotient by 0 says nothing
+
+
+class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """What the rivals share: reading the data, keeping the ranking, answering `get_support`."""
+
+    n_features_to_select: int
+    ranking_: Indices
+    scores_: Vector
+    support_: Mask
+
+    def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
+            validate_data(self, X, skip_check_array=True)
+        else:
+            X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
+        if not (
+            isinstance(self.n_features_to_select, (int, np.integer))
+            and self.n_features_to_select > 0
+        ):
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select!r} must be a positive integer."
+            )
+        columns, response = as_columns(X), as_target(y, target)
+        if columns.n_rows != response.n_rows:
+            raise ValueError(
+                f"X has {columns.n_rows} rows and y has {response.n_rows}. They must describe the "
+                "same samples in the same order."
+            )
+        return columns, response
+
+    def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
+        """Rank the chosen in their order, the others after them by relevance."""
+        others = np.argsort(-relevance, kind="stable")
+        order = [*chosen, *(k for k in others if k not in set(chosen))]
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+        self.scores_ = scores
+        self.relevance_ = relevance
+        self.support_ = np.zeros(len(order), dtype=bool)
+        self.support_[chosen] = True
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.string = False
+        return tags
+
+
+class SIS(_Selector):
+    r"""Sure independence screening: the features of largest relevance (Fan and Lv 2008).
+
+    Keeps the `n_features_to_select` features with the largest :math:`D(X_k, Y)` or, given a
+    `threshold` :math:`\lambda_n`, all with :math:`D(X_k, Y) \ge \lambda_n` (paper, eq.
+    active_var_estim). It looks at one feature at a time: redundant features all come in.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many features to keep; all of them if there are fewer.
+    measure
+        Association, see `smrmr.associate`. With ``"pearson"`` this is the original SIS.
+    threshold
+        Keep by relevance instead of by number.
+    target, n_jobs, memory
+        As in `smrmr.associate`.
+
+    Attributes
+    ----------
+    scores_, relevance_
+        Relevance of every feature.
+    ranking_
+        1 for the most relevant feature, 2 for the next, and so on.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        measure: str | Measure = "pc",
+        threshold: float | None = None,
+        target: str = "auto",
+        n_jobs: int | None = None,
+        memory: str | int = "1GB",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.measure = measure
+        self.threshold = threshold
+        self.target = target
+        self.n_jobs = n_jobs
+        self.memory = memory
+
+    def fit(self, X: Data, y: Data) -> SIS:
+        """Measure the relevance of every feature and keep the best."""
+        columns, response = self._read(X, y, self.target)
+        engine = Associator(
+            columns, as_measure(self.measure), self.n_jobs, parse_bytes(self.memory)
+        )
+        relevance = engine.with_target(response)
+        order = np.argsort(-relevance, kind="stable")
+        if self.threshold is None:
+            chosen = order[: self.n_features_to_select]
+        else:
+            chosen = order[relevance[order] >= self.threshold]
+        self._keep([int(k) for k in chosen], relevance, relevance)
+        return self
+
+
+class MRMR(_Selector):
+    r"""Classic greedy mRMR (Peng, Long and Ding 2005; Ding and Peng 2005).
+
+    The first feature is the most relevant. Each next one maximises, with S the features chosen,
+
+    - ``scheme="difference"``: :math:`D(X_k, Y) - \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`,
+    - ``scheme="quotient"``: :math:`D(X_k, Y) \,/\, \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`.
+
+    With mutual information these are MID and MIQ. Redundancy is computed against chosen features
+    only. Paper: eq. (mrmr), of which this is the usual greedy approximation.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many features to choose; all of them if there are fewer.
+    measure
+        ``"mi"``: mutual information of columns cut into three states at mean -/+ one standard
+        deviation; ``"mi-knn"``: scikit-learn's nearest-neighbour estimators; ``"f"``: relevance by
+        the F statistic, redundancy by \|r\|; or any measure of `smrmr.associate`.
+    scheme
+        ``"difference"`` or ``"quotient"``.
+    target, n_jobs, memory
+        As in `smrmr.associate`.
+    random_state
+        Seed of ``"mi-knn"``, which adds a little noise to its data.
+
+    Attributes
+    ----------
+    scores_
+        The criterion at the moment a feature was chosen; NaN for features that were not.
+    relevance_
+        Relevance of every feature.
+    ranking_
+        1 for the first feature chosen, 2 for the next; those not chosen follow by relevance.
+
+    Notes
+    -----
+    With ``measure="f", scheme="quotient"`` this is what the package mrmr_selection computes for a
+    regression; it, too, counts redundancies below 0.001 as 0.001 and never takes a copy of all
+    chosen features. Unlike it, features are not dropped for missing values: there may be none.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        measure: str | Measure = "mi",
+        scheme: str = "difference",
+        target: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        memory: str | int = "1GB",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.measure = measure
+        self.scheme = scheme
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory = memory
+
+    def fit(self, X: Data, y: Data) -> MRMR:
+        """Choose features one at a time."""
+        if self.scheme not in ("difference", "quotient"):
+            raise ValueError(
+                f"scheme={self.scheme!r} is not known. Use 'difference' or 'quotient'."
+            )
+        columns, response = self._read(X, y, self.target)
+        relevance, redundancy_with = self._associations(columns, response)
+        scores = np.full(columns.n_columns, np.nan)
+        free = np.ones(columns.n_columns, dtype=bool)
+        redundancy = np.zeros(columns.n_columns)
+        chosen: list[int] = []
+        for count in range(min(self.n_features_to_select, columns.n_columns)):
+            if count:
+                redundancy += redundancy_with(chosen[-1])
+            criterion = self._criterion(relevance, redundancy / count) if count else relevance
+            best = int(np.where(free, criterion, -np.inf).argmax())
+            scores[best] = criterion[best]
+            free[best] = False
+            chosen.append(best)
+        self._keep(chosen, scores, relevance)
+        return self
+
+    def _criterion(self, relevance: Vector, redundancy: Vector) -> Vector:
+        if self.scheme == "difference":
+            return relevance - redundancy
+        copies = redundancy >= 1.0 if self.measure == "f" else np.zeros(len(redundancy), dtype=bool)
+        return np.where(copies, 0.0, relevance / np.maximum(redundancy, QUOTIENT_FLOOR))
+
+    def _associations(
+        self, columns: Columns, response: Target
+    ) -> tuple[Vector, Callable[[int], Vector]]:
+        engine: DiscreteInformation | NeighbourInformation | Associator
+        if self.measure == "mi":
+            engine = DiscreteInformation(columns)
+        elif self.measure == "mi-knn":
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            engine = NeighbourInformation(columns, seed, self.n_jobs)
+        else:
+            measure = as_measure("pearson" if self.measure == "f" else self.measure)
+            engine = Associator(columns, measure, self.n_jobs, parse_bytes(self.memory))
+        relevance = engine.with_target(response)
+        if self.measure != "f":
+            return relevance, engine.with_feature
+        return _f_statistic(relevance, response), lambda k: np.maximum(
+            np.sqrt(engine.with_feature(k)), QUOTIENT_FLOOR
+        )
+
+
+class HSICLasso(_Selector):
+    r"""HSIC Lasso (Yamada et al. 2014) and its block form (Climente-Gonzalez et al. 2019).
+
+    .. math:: \min_{\theta \ge 0} \; \tfrac12 \theta' D \theta - r'\theta + \lambda 1'\theta
+
+    on normalised HSIC associations: a LASSO regression of the target's centred kernel matrix on
+    those of the features. As lambda falls from :math:`\max_k r_k` features enter one by one; the
+    first `n_features_to_select` are kept. Redundancy is computed for entering features only.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many features to choose.
+    width
+        ``"sd"``: kernels of width one standard deviation, as in the reference package;
+        ``"median"``: the median distance, as elsewhere in this library.
+    block_size
+        None for all samples together. A number B averages the associations over blocks of B samples
+        drawn at random, in O(n B) memory; samples that fill no block are left out.
+    n_permutations
+        How often the samples are dealt into blocks (M in the paper).
+    random_state
+        Seed of the blocks.
+    target, n_jobs, memory
+        As in `smrmr.associate`.
+
+    Attributes
+    ----------
+    scores_
+        Coefficient of every feature just before the next one would enter.
+    relevance_
+        Relevance of every feature.
+    ranking_
+        1 for the first feature to enter, 2 for the next; those not chosen follow by relevance.
+
+    Notes
+    -----
+    Differs from the package pyHSICLasso in that arithmetic is in double precision, that classes
+    use the plain delta kernel (there 1 / class size), and that blocks are drawn from `random_state`
+    instead of fixed seeds.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        width: str = "sd",
+        block_size: int | None = None,
+        n_permutations: int = 1,
+        target: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        memory: str | int = "1GB",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.width = width
+        self.block_size = block_size
+        self.n_permutations = n_permutations
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory = memory
+
+    def fit(self, X: Data, y: Data) -> HSICLasso:
+        """Follow the path until enough features have entered."""
+        if self.width not in ("sd", "median"):
+            raise ValueError(f"width={self.width!r} is not known. Use 'sd' or 'median'.")
+        columns, response = self._read(X, y, self.target)
+        columns, response, measure = self._scaled(columns, response)
+        memory = parse_bytes(self.memory)
+        blocks = [
+            (Associator(_rows(columns, rows), measure, self.n_jobs, memory), rows)
+            for rows in self._blocks(columns.n_rows)
+        ]
+        relevance = np.mean([e.with_target(_target_rows(response, r)) for e, r in blocks], axis=0)
+        found = first_to_enter(
+            relevance,
+            lambda k: np.mean([engine.with_feature(k) for engine, _ in blocks], axis=0),
+            min(self.n_features_to_select, columns.n_columns),
+        )
+        self._keep(found.order, found.theta, relevance)
+        return self
+
+    def _scaled(self, columns: Columns, response: Target) -> tuple[Columns, Target, HSIC]:
+        """Columns and target divided by their standard deviations, and the kernel for them."""
+        if self.width == "median":
+            return columns, response, HSIC()
+        values = columns.values.astype(np.float64)
+        numbers = ~columns.nominal
+        values[:, numbers] = _over_deviation(values[:, numbers])
+        if response.kind == "continuous":
+            response = Target(response.kind, _over_deviation(response.values[:, None])[:, 0])
+        elif response.kind == "multi-output":
+            width = np.sqrt(response.values.shape[1])  # vectors of q outputs are sqrt(q) apart
+            response = Target(response.kind, response.values / response.values.std() / width)
+        return Columns(values, columns.names, columns.nominal), response, HSIC(width=1.0)
+
+    def _blocks(self, n: int) -> list[Indices]:
+        if self.block_size is None:
+            return [np.arange(n)]
+        if not 4 <= self.block_size <= n or self.n_permutations < 1:
+            raise ValueError(
+                f"block_size={self.block_size!r} and n_permutations={self.n_permutations!r} make "
+                f"no blocks of {n} samples. Use 4 to {n} samples a block, 1 permutation or more."
+            )
+        rng = check_random_state(self.random_state)
+        deals = [rng.permutation(n) for _ in range(self.n_permutations)]
+        starts = range(0, n - self.block_size + 1, self.block_size)
+        return [np.sort(deal[s : s + self.block_size]) for deal in deals for s in starts]
+
+
+def _f_statistic(r2: Vector, target: Target) -> Vector:
+    """F statistic of every feature from its squared correlation (for classes: ratio) with y."""
+    if target.kind == "multi-output":
+        raise ValueError("the F statistic needs a target of one column. Use another measure.")
+    if target.kind == "classes":
+        raise ValueError(
+            "the F statistic is for a continuous target here. Use measure='mi' or 'pc' for classes."
+        )
+    n = target.n_rows
+    return np.asarray(r2 / np.maximum(1.0 - r2, 1e-15) * (n - 2))
+
+
+def _over_deviation(values: Matrix) -> Matrix:
+    deviation = values.std(axis=0)
+    return np.asarray(values / np.where(deviation > 0, deviation, 1.0))
+
+
+def _rows(columns: Columns, rows: Indices) -> Columns:
+    return Columns(columns.values[rows], columns.names, columns.nominal)
+
+
+def _target_rows(target: Target, rows: Indices) -> Target:
+    return Target(target.kind, target.values[rows])

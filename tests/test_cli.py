@@ -13,12 +13,15 @@ def run(*arguments):
     )
 
 
-def test_demo_ranks_and_marks_true_features():
+def test_demo_counts_true_and_false_picks():
+    """Design 1.a is easy: every method finds its two features among fifty."""
     done = run("demo", "--design", "1.a", "--n", "100", "--p", "50")
     assert done.returncode == 0, done.stderr
-    lines = [line for line in done.stdout.splitlines() if " x" in line]
-    assert [("true" in line) for line in lines[:3]] == [True, True, False]
-    assert "2 of the 2 true features are among the first 2" in done.stdout
+    for method in ("SIS (pc)", "MRMR", "HSICLasso", "penalised mRMR"):
+        row = next(line for line in done.stdout.splitlines() if method in line)
+        cells = [cell.strip() for cell in row.strip("│┃| ").split("│")]
+        assert cells[1:3] == ["2", "0"], row
+        assert set(cells[3].split()) == {"x0", "x5"}
 
 
 def test_bad_design_is_a_message_and_not_a_traceback():

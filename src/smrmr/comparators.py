@@ -143,8 +143,9 @@ class MRMR(_Selector):
     - ``scheme="difference"``: :math:`D(X_k, Y) - \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`,
     - ``scheme="quotient"``: :math:`D(X_k, Y) \,/\, \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`.
 
-    With mutual information these are MID and MIQ. Redundancy is computed against chosen features
-    only. Paper: eq. (mrmr), of which this is the usual greedy approximation.
+    With mutual information these are MID and MIQ. A mean redundancy below 0.001 divides as 0.001.
+    Redundancy is computed against chosen features only. Paper: eq. (mrmr), of which this is the
+    usual greedy approximation.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ class MRMR(_Selector):
     Notes
     -----
     With ``measure="f", scheme="quotient"`` this is what the package mrmr_selection computes for a
-    regression; it, too, counts redundancies below 0.001 as 0.001 and never takes a copy of all
-    chosen features. Unlike it, features are not dropped for missing values: there may be none.
+    regression: every single \|r\| below 0.001 counts as 0.001, and a copy of the chosen features
+    scores 0. Unlike there, missing values are refused.
     """
 
     def __init__(

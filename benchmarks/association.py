@@ -106,6 +106,13 @@ def projection_all_pairs(rng):
     report("1 the same on 2 threads", f"{ours / two:.2f}x", ">= 1.6x", detail)
 
 
+def projection_threads(rng):
+    X = rng.normal(size=(500, 1200))
+    one, two = best(lambda: smrmr.redundancy(X), lambda: smrmr.redundancy(X, n_jobs=2), repeat=3)
+    detail = f"{two:.2f} s against {one:.2f} s"
+    report("1 2 threads at p=1200", f"{one / two:.2f}x", "", detail)
+
+
 def projection_one_pair(rng):
     pairs = [rng.normal(size=(2, n)) for n in (10_000, 20_000)]
     small, large = best(
@@ -232,6 +239,7 @@ def main():
     print(f"smrmr {smrmr.__version__}, numpy {np.__version__}, {os.cpu_count()} cores")
     with threadpool_limits(1):
         projection_all_pairs(rng)
+        projection_threads(rng)
         projection_one_pair(rng)
         hsic_all_pairs(rng)
         distance_all_pairs(rng)

@@ -279,7 +279,7 @@ def test_bad_problems():
         solve(Associations(np.ones(2), np.eye(3), "continuous"))
     with pytest.raises(ValueError, match="infinite"):
         solve(Associations(np.array([np.nan, 0]), np.eye(2), "continuous"))
-    with pytest.raises(ValueError, match="infinite"):
+    with pytest.raises(ValueError, match="redundancy has missing or infinite"):
         solve(Associations(np.ones(2), np.array([[1, np.nan], [np.nan, 1]]), "continuous"))
     single = Associations(np.ones(1), np.eye(1), "continuous")
     with pytest.raises(ValueError, match="decreasing"):

@@ -1,7 +1,10 @@
-"""Finds the features that matter and says how many of those may be false."""
+"""Measures how features relate to a target and to each other, and picks those that matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from .association import Associations, associate, redundancy, relevance
-from .comparators import MRMR, SIS, HSICLasso
 from .dependence import (
     distance_correlation_squared,
     distance_covariance_squared,
@@ -14,6 +17,9 @@ from .measures import HSIC, DistanceCorrelation, Pearson, ProjectionCorrelation
 from .penalties import MCP, SCAD, Lasso, NoPenalty
 from .simulate import Simulation, simulate
 from .solvers import Solution, SolutionPath, solution_path, solve
+
+if TYPE_CHECKING:
+    from .comparators import MRMR, SIS, HSICLasso
 
 __version__ = "0.1.0"
 
@@ -46,3 +52,12 @@ __all__ = [
     "solution_path",
     "solve",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the selectors when they are first asked for: scikit-learn takes long to load."""
+    if name in ("MRMR", "SIS", "HSICLasso"):
+        from . import comparators
+
+        return getattr(comparators, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .measures.compiled import compiled
+from .measures.compiled import compiled, compiled_reordering
 
 Array = NDArray[Any]
 
@@ -25,29 +25,9 @@ def violation(theta: Array, gradient: Array) -> Any:
 
 
 @compiled
-def near_one(gram: Array, threshold: float) -> Any:
-    """Return whether all entries are finite, and the pairs k < l above `threshold`, row by row."""
-    pairs = np.empty((16, 2), np.int64)
-    size, bad = 0, 0
-    for k in range(len(gram)):
-        row = gram[k]
-        found = 0
-        for j in range(len(row)):
-            bad += row[j] - row[j] != 0.0  # infinity and NaN
-            found += row[j] > threshold
-        if found == (row[k] > threshold):
-            continue
-        for j in range(k + 1, len(row)):
-            if row[j] > threshold:
-                if size == len(pairs):
-                    pairs = np.concatenate((pairs, np.empty_like(pairs)))
-                pairs[size, 0], pairs[size, 1] = k, j
-                size += 1
-    return bad == 0, pairs[:size]
-
-
-@compiled
-def minimise(gram: Array, gain: Array, theta: Array, tol: float, max_rounds: int) -> Any:
+def minimise(
+    gram: Array, gain: Array, theta: Array, gradient: Array, tol: float, max_rounds: int
+) -> Any:
     r"""Minimise :math:`\tfrac12 \theta' G \theta - g'\theta` over :math:`\theta \ge 0`, in place.
 
     Each round picks a working set (the support and the coordinates that most want to enter), sweeps
@@ -55,13 +35,9 @@ def minimise(gram: Array, gain: Array, theta: Array, tol: float, max_rounds: int
     and goes there, or as far as the first of them that would turn negative. Both steps only ever
     decrease the objective, and the exact one ends the search as soon as the support is right.
 
-    Returns the KKT residual and the number of rounds.
+    Fills `gradient`; returns the KKT residual and the number of rounds.
     """
-    p = len(gain)
-    gradient = -gain
-    for k in range(p):
-        if theta[k] > 0.0:
-            _add(gradient, gram[k], theta[k])
+    _fill_gradient(gram, gain, theta, gradient)
     residual = violation(theta, gradient)
     rounds = 0
     while residual > tol and rounds < max_rounds:
@@ -86,12 +62,19 @@ def minimise(gram: Array, gain: Array, theta: Array, tol: float, max_rounds: int
         before = residual
         residual = violation(theta, gradient)
         if residual <= tol or (rounds % 8 == 0 and residual > 0.5 * before):
-            gradient = -gain  # rounding gathers in a gradient that is only ever updated
-            for k in range(p):
-                if theta[k] > 0.0:
-                    _add(gradient, gram[k], theta[k])
+            # rounding gathers in a gradient that is only ever updated
+            _fill_gradient(gram, gain, theta, gradient)
             residual = violation(theta, gradient)
     return residual, rounds
+
+
+@compiled
+def _fill_gradient(gram: Array, gain: Array, theta: Array, gradient: Array) -> None:
+    for k in range(len(gain)):
+        gradient[k] = -gain[k]
+    for k in range(len(gain)):
+        if theta[k] > 0.0:
+            _add(gradient, gram[k], theta[k])
 
 
 @compiled
@@ -133,7 +116,7 @@ def _exact_step(gram: Array, x: Array, slope: Array) -> None:
     for a in range(size):
         step[a] = -slope[support[a]]
         for b in range(a + 1):
-            factor[b, a] = gram[support[a], support[b]]
+            factor[a, b] = gram[support[a], support[b]]
     if size == 0 or not _solve(factor, step):
         return
     share = 1.0
@@ -148,28 +131,28 @@ def _exact_step(gram: Array, x: Array, slope: Array) -> None:
         x[k] = 0.0 if stops else left
 
 
-@compiled
-def _solve(upper: Array, right: Array) -> bool:
-    """Solve ``A z = right`` in place from the upper triangle of A; False if it is near singular."""
+@compiled_reordering
+def _solve(lower: Array, right: Array) -> bool:
+    """Solve ``A z = right`` in place from the lower triangle of A; False if it is near singular."""
     n = len(right)
-    for k in range(n):  # Cholesky, A = U'U, in place and row by row
-        pivot = upper[k, k]
-        if pivot <= 1e-11:
-            return False
-        root = 1.0 / math.sqrt(pivot)
-        for j in range(k, n):
-            upper[k, j] *= root
-        for i in range(k + 1, n):
-            weight = upper[k, i]
-            for j in range(i, n):
-                upper[i, j] -= weight * upper[k, j]
-    for k in range(n):
-        right[k] /= upper[k, k]
-        for j in range(k + 1, n):
-            right[j] -= upper[k, j] * right[k]
-    for k in range(n - 1, -1, -1):
-        total = right[k]
-        for j in range(k + 1, n):
-            total -= upper[k, j] * right[j]
-        right[k] = total / upper[k, k]
+    for i in range(n):  # Cholesky, A = L L', in place and row by row
+        for j in range(i + 1):
+            entry = lower[i, j]
+            for k in range(j):
+                entry -= lower[i, k] * lower[j, k]
+            if j < i:
+                lower[i, j] = entry / lower[j, j]
+            elif entry <= 1e-11:
+                return False
+            else:
+                lower[i, i] = math.sqrt(entry)
+    for i in range(n):
+        entry = right[i]
+        for k in range(i):
+            entry -= lower[i, k] * right[k]
+        right[i] = entry / lower[i, i]
+    for i in range(n - 1, -1, -1):
+        right[i] /= lower[i, i]
+        for k in range(i):
+            right[k] -= lower[i, k] * right[i]
     return True

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from .association import Associations
-from .descent import minimise, near_one, violation
-from .penalties import NoPenalty, Penalty, as_penalty
+from .descent import minimise
+from .penalties import Penalty, as_penalty
 from .types import Indices, Matrix, Vector
 
 MAX_ROUNDS = 1000
@@ -116,11 +115,7 @@ def solve(
     >>> solve(apart, penalty="l1", lam=0.3).theta.tolist()
     [0.2, 0.0]
     """
-    problem = _Problem.of(associations)
-    solver, lam = _checked(penalty, lam, lla_steps, tol)
-    solution = _lla(problem, solver, lam, lla_steps, tol, _Starts.zero(problem))
-    if not solution.converged:
-        _warn(solution.kkt, tol)
+    (solution,) = _run(associations, penalty, [lam], lla_steps, tol)
     return solution
 
 
@@ -159,37 +154,57 @@ def solution_path(
     >>> path.thetas.round(12).tolist()
     [[0.0, 0.0], [0.4, 0.1]]
     """
-    problem = _Problem.of(associations)
     lams = _lambdas(associations, lams, n_lams, floor)
-    starts = _Starts.zero(problem)
-    found = []
-    for lam in lams:
-        solver, lam = _checked(penalty, float(lam), lla_steps, tol)
-        found.append(_lla(problem, solver, lam, lla_steps, tol, starts))
-    converged = all(solution.converged for solution in found)
-    if not converged:
-        _warn(max(solution.kkt for solution in found), tol)
+    found = _run(associations, penalty, lams, lla_steps, tol)
     return SolutionPath(
         lams,
         np.array([solution.theta for solution in found]),
         np.array([solution.objective for solution in found]),
         np.array([solution.kkt for solution in found]),
-        converged,
+        all(solution.converged for solution in found),
     )
+
+
+def _run(
+    associations: Associations,
+    penalty: str | Penalty | None,
+    lams: Sequence[float] | Vector,
+    lla_steps: int,
+    tol: float,
+) -> list[Solution]:
+    """Solutions along the lambdas, each started from the last."""
+    rule = as_penalty(penalty)
+    if not (np.isfinite(lams).all() and min(lams) >= 0):
+        raise ValueError(f"lam={lams!r} is not a lambda. Give numbers of at least 0.")
+    if lla_steps < 1 or not tol > 0:
+        raise ValueError(
+            f"lla_steps={lla_steps!r} and tol={tol!r}: at least one step and a positive tolerance "
+            "are needed."
+        )
+    problem = _Problem.of(associations)
+    found = problem.solutions(rule, lams, lla_steps, tol)
+    used = np.flatnonzero(np.any([solution.theta > 0 for solution in found], axis=0))
+    if problem.has_copies(used):
+        found = problem.merged().solutions(rule, lams, lla_steps, tol)
+    if not np.isfinite([solution.kkt for solution in found]).all():
+        raise ValueError("redundancy has missing or infinite values. Measure it again.")
+    if not all(solution.converged for solution in found):
+        _warn(max(solution.kkt for solution in found), tol)
+    return found
 
 
 @dataclass(frozen=True)
 class _Problem:
-    """Relevance and redundancy with every set of identical features taken as one."""
+    """Relevance and redundancy, with every set of identical features taken as one."""
 
     relevance: Vector
     redundancy: Matrix
     group: Indices
     sizes: Vector
-    whole: Associations
 
     @classmethod
     def of(cls, associations: Associations) -> _Problem:
+        """Check the associations; features count as different until they are `merged`."""
         relevance = np.ascontiguousarray(associations.relevance, dtype=np.float64)
         redundancy = np.ascontiguousarray(associations.redundancy, dtype=np.float64)
         p = len(relevance)
@@ -198,16 +213,31 @@ class _Problem:
                 f"relevance has shape {relevance.shape} and redundancy {redundancy.shape}. One "
                 "relevance a feature and one redundancy a pair of features are needed."
             )
-        finite, close = near_one(redundancy, 1 - COPIES)
-        if not (finite and np.isfinite(relevance).all()):
-            raise ValueError("associations have missing or infinite values. Measure them again.")
-        group = _identical(relevance, redundancy, close)
-        sizes = np.bincount(group).astype(np.float64)
-        if len(sizes) < p:
-            first = np.unique(group, return_index=True)[1]
-            relevance = relevance[first]
-            redundancy = np.ascontiguousarray(redundancy[np.ix_(first, first)])
-        return cls(relevance, redundancy, group, sizes, associations)
+        if not np.isfinite(relevance).all():
+            raise ValueError("relevance has missing or infinite values. Measure it again.")
+        return cls(relevance, redundancy, np.arange(p), np.ones(p))
+
+    def solutions(
+        self, penalty: Penalty, lams: Sequence[float] | Vector, lla_steps: int, tol: float
+    ) -> list[Solution]:
+        """Solutions along the lambdas, each started from the last."""
+        starts = _Starts(np.zeros_like(self.relevance), np.zeros_like(self.relevance))
+        return [_lla(self, penalty, float(lam), lla_steps, tol, starts) for lam in lams]
+
+    def has_copies(self, features: Indices) -> bool:
+        """Whether any of the features may have an identical one."""
+        return bool((self.redundancy[features] > 1 - COPIES).sum() > len(features))
+
+    def merged(self) -> _Problem:
+        """Take identical features as one: the solver pays whichever comes first."""
+        group = self.group.copy()
+        for k, m in np.argwhere(np.triu(self.redundancy > 1 - COPIES, 1)):
+            same = abs(self.relevance[k] - self.relevance[m]) <= COPIES
+            if same and np.abs(self.redundancy[k] - self.redundancy[m]).max() <= 2 * COPIES:
+                group[m] = min(group[m], group[k])
+        _, first, group = np.unique(group, return_index=True, return_inverse=True)
+        redundancy = np.ascontiguousarray(self.redundancy[np.ix_(first, first)])
+        return _Problem(self.relevance[first], redundancy, group, np.bincount(group).astype(float))
 
     def spread(self, total: Vector) -> Vector:
         """Coefficients of all features: a group's total in equal parts."""
@@ -221,46 +251,32 @@ class _Starts:
     lasso: Vector
     later: Vector
 
-    @classmethod
-    def zero(cls, problem: _Problem) -> _Starts:
-        return cls(np.zeros_like(problem.relevance), np.zeros_like(problem.relevance))
-
 
 def _lla(
     problem: _Problem, penalty: Penalty, lam: float, lla_steps: int, tol: float, starts: _Starts
 ) -> Solution:
     """Solve the LASSO, then LASSOs weighted by the slopes at the last solution."""
-    weights = penalty.slope(lam, np.zeros_like(problem.relevance))
-    theta = starts.lasso
-    kkt, n_iter = minimise(problem.redundancy, problem.relevance - weights, theta, tol, MAX_ROUNDS)
-    for step in range(1, lla_steps):
-        slopes = penalty.slope(lam, theta / problem.sizes)
-        if np.array_equal(slopes, weights):  # the LASSO, no penalty, or nothing left to change
-            break
-        weights, last = slopes, theta
-        theta = starts.later if step == 1 else theta.copy()
-        gain = problem.relevance - weights
-        kkt, rounds = minimise(problem.redundancy, gain, theta, tol, MAX_ROUNDS)
+    relevance, gradient = problem.relevance, np.empty_like(problem.relevance)
+    weights = penalty.slope(lam, np.zeros_like(relevance))
+    theta, n_iter = starts.lasso, 0
+    for step in range(lla_steps):
+        if step > 0:
+            slopes = penalty.slope(lam, theta / problem.sizes)
+            if np.array_equal(slopes, weights):  # the LASSO, no penalty, or nothing to change
+                break
+            last, weights = theta, slopes
+            theta = starts.later if step == 1 else theta.copy()
+        gain = relevance - weights
+        kkt, rounds = minimise(problem.redundancy, gain, theta, gradient, tol, MAX_ROUNDS)
         n_iter += rounds
-        if np.linalg.norm(theta - last) < LLA_CHANGE:
+        if step > 0 and np.linalg.norm(theta - last) < LLA_CHANGE:
             break
+    if not np.isfinite(gradient).all():
+        kkt = np.nan
     spread = problem.spread(theta)
-    whole = problem.whole
-    if len(problem.sizes) < len(spread):
-        gain = whole.relevance - weights[problem.group]
-        kkt = violation(spread, whole.redundancy @ spread - gain)
-    objective = loss(whole, spread) + float(penalty.value(lam, spread).sum())
-    return Solution(spread, objective, float(kkt), int(n_iter), bool(kkt <= tol))
-
-
-def _identical(relevance: Vector, redundancy: Matrix, close: Indices) -> Indices:
-    """Number the features so that identical ones have the same number; `close` lists candidates."""
-    group = np.arange(len(relevance))
-    for k, m in close:
-        same = abs(relevance[k] - relevance[m]) <= COPIES
-        if same and np.abs(redundancy[k] - redundancy[m]).max() <= 2 * COPIES:
-            group[m] = min(group[m], group[k])
-    return np.asarray(np.unique(group, return_inverse=True)[1]) if len(close) else group
+    pull = gradient + relevance - weights  # redundancy times theta
+    objective = 0.5 - relevance @ theta + 0.5 * theta @ pull + penalty.value(lam, spread).sum()
+    return Solution(spread, float(objective), float(kkt), int(n_iter), bool(kkt <= tol))
 
 
 def _lambdas(associations: Associations, lams: Any, n_lams: int, floor: float) -> Vector:
@@ -277,24 +293,12 @@ def _lambdas(associations: Associations, lams: Any, n_lams: int, floor: float) -
     return np.asarray(lambda_max(associations) * np.geomspace(1.0, floor, n_lams))
 
 
-def _checked(
-    penalty: str | Penalty | None, lam: float, lla_steps: int, tol: float
-) -> tuple[Penalty, float]:
-    if not (np.isfinite(lam) and lam >= 0):
-        raise ValueError(f"lam={lam!r} is not a lambda. Give a number of at least 0.")
-    if lla_steps < 1 or not tol > 0:
-        raise ValueError(
-            f"lla_steps={lla_steps!r} and tol={tol!r}: at least one step and a positive tolerance "
-            "are needed."
-        )
-    found = as_penalty(penalty)
-    return found, 0.0 if isinstance(found, NoPenalty) else lam
-
-
 def _warn(kkt: float, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # takes long to import, and rarely needed
+
     warnings.warn(
         f"the solver stopped at a KKT residual of {kkt:.1e}, above tol={tol:.1e}. Raise tol, or "
         "lam: nearly identical features make the problem hard when the penalty is weak.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=4,
     )

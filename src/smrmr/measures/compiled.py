@@ -20,7 +20,16 @@ def compiled(function: Loop) -> Loop:
     of their own. A read-only installation has no place for the cache: then every process compiles
     for itself.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+    return _compile(function, {"contract"})
+
+
+def compiled_reordering(function: Loop) -> Loop:
+    """Compile `function` as `compiled` does, free to sum in another order, which is faster."""
+    return _compile(function, {"contract", "reassoc", "nsz"})
+
+
+def _compile(function: Loop, fastmath: set[str]) -> Loop:
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     try:
         return cast(Loop, njit(cache=True, **options)(function))
     except RuntimeError:  # numba found no writable cache directory

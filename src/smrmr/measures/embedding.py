@@ -290,6 +290,8 @@ def _inner_factors(a: Factors, b: Factors) -> Matrix:
     for i, bound in enumerate(a.bounds):
         first = len(b.lead) if i < len(a.lead) else 0
         last = int((bound * b.bounds > NEGLIGIBLE).sum())
+        if last <= min(first, i if a is b else first):
+            continue
         if a is not b:
             total += _squared_products(a.rows[i : i + 1], b.rows[first:last])
             continue

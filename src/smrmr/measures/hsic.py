@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from ..types import Block, Kernel, Matrix, Part, Target, Use
 from . import kernel_loops as loops
-from .embedding import Dense, Factor, Factors, Points, checked_kernel, class_parts, inner
+from .embedding import (
+    Dense,
+    Factor,
+    Factors,
+    Points,
+    centred,
+    checked_kernel,
+    class_parts,
+    inner,
+)
 from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
@@ -121,7 +130,15 @@ class HSIC:
         points = self._points(np.asarray(block.values, dtype=np.float64)[:, None, :])
         if points.kernel is not None:
             return [Dense.of(block.columns, points)]
-        found = [self._factor(points, k, limit, compress) for k in range(len(block.values))]
+        gaps = np.diff(np.sort(points.values[:, 0], axis=1), axis=1)
+        levels = 1 + (gaps > 0).sum(axis=1)
+        # the laplacian is of full rank, the gaussian of rank 8 at least where levels are many
+        smooth = self.kernel == "gaussian" and limit >= 8
+        promising = (levels <= FEW_LEVELS) | smooth | (levels <= limit)
+        found = [
+            self._factor(points, k, int(levels[k]), limit, compress) if promising[k] else None
+            for k in range(len(levels))
+        ]
         low = np.array([factor is not None for factor in found])
         parts: list[Part] = []
         if low.any():
@@ -131,23 +148,22 @@ class HSIC:
             parts.append(Dense.of(block.columns[~low], points.take(~low)))
         return parts
 
-    def _factor(self, points: Points, k: int, limit: int, compress: bool) -> Factor | None:
+    def _factor(
+        self, points: Points, k: int, n_levels: int, limit: int, compress: bool
+    ) -> Factor | None:
         """Factor of column k, or None where its rank passes the limit."""
-        levels, codes, counts = np.unique(
-            points.values[k, 0], return_inverse=True, return_counts=True
-        )
+        x = points.values[k, 0]
         residual = RESIDUAL
-        if len(levels) <= FEW_LEVELS:  # a small matrix whatever n, factored to the end
-            limit, residual = len(levels), 1e-13
-        elif self.kernel == "laplacian" and len(levels) > limit:  # of full rank
-            return None
-        rows = np.empty((limit, len(levels)))
+        if n_levels <= FEW_LEVELS:  # a small matrix whatever n, factored to the end
+            limit, residual = n_levels, 1e-13
+        rows = np.empty((limit, n_levels))
         kind, width = points.kinds[k], points.widths[k]
+        if n_levels == len(x):
+            rank = loops.cholesky_rows(x, np.ones(len(x)), kind, width, residual, rows)
+            return None if rank < 0 else Factor.of(centred(rows[:rank]), compress)
+        levels, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
         rank = loops.cholesky_rows(levels, counts.astype(float), kind, width, residual, rows)
-        if rank < 0:
-            return None
-        rows = rows[:rank] - (rows[:rank] @ counts / len(codes))[:, None]
-        return Factor.of(rows[:, codes], compress)
+        return None if rank < 0 else Factor.of(centred(rows[:rank, codes]), compress)
 
 
 def rank_limit(n: int, use: Use) -> int:

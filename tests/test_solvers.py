@@ -296,10 +296,10 @@ def test_sparsistency(penalty):
     for n in (50, 100, 200, 400):
         zeros = []
         for seed in range(12):
-            data = smrmr.simulate("1.d", n, 100, random_state=seed)
+            data = smrmr.simulate("1.b", n, 100, random_state=seed)
             found = smrmr.associate(data.X, data.y)
             inactive = np.setdiff1d(np.arange(100), data.support)
-            lam = 0.6 * np.sqrt(np.log(100) / n) * 0.5
+            lam = 0.08 * np.sqrt(np.log(100) / n)
             theta = solve(found, penalty=penalty, lam=lam, lla_steps=20).theta
             zeros.append((theta[inactive] == 0).mean())
         shares.append(np.mean(zeros))

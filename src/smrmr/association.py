@@ -162,13 +162,17 @@ def parse_bytes(memory: str | int) -> int:
 
 @dataclass
 class Associator:
-    """Runs a measure over blocks of columns with the caller's jobs, memory and progress."""
+    """Runs a measure over blocks of columns with the caller's jobs, memory and progress.
+
+    With `keep`, prepared columns are kept between calls where the memory budget allows it.
+    """
 
     columns: Columns
     measure: Measure
     n_jobs: int | None = None
     memory: int = 10**9
     progress: Progress | None = None
+    keep: bool = False
 
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
@@ -177,13 +181,13 @@ class Associator:
                 f"X has {self.columns.n_rows} rows and y has {target.n_rows}. They must describe "
                 "the same samples in the same order."
             )
-        tiles = self._tiles(self.measure.tile(target), ONCE)
+        tiles = self._kept_tiles if self.keep else self._tiles(self.measure.tile(target), ONCE)
         with self._pool() as pool:
             response = self.measure.prepare_target(target)
             return self._against(response, tiles, pool)
 
     def with_feature(self, k: int) -> Vector:
-        """Association of every feature with feature `k`; the next call reuses preparations."""
+        """Association of every feature with feature `k`."""
         with self._pool() as pool:
             feature = self._prepared(k)
             return self._against(feature, self._kept_tiles, pool)
@@ -221,7 +225,7 @@ class Associator:
     @cached_property
     def _kept_tiles(self) -> list[_Tile]:
         tiles = self._tiles(self.measure.tile(None), Use(FEW_PARTNERS, 1))
-        kept = sum(tile.n_bytes for tile in tiles) <= self.memory
+        kept = self.keep and sum(tile.n_bytes for tile in tiles) <= self.memory
         for tile in tiles:
             tile.kept = kept
         return tiles

@@ -237,7 +237,8 @@ class MRMR(_Selector):
             engine = NeighbourInformation(columns, seed, self.n_jobs)
         else:
             measure = as_measure("pearson" if self.measure == "f" else self.measure)
-            engine = Associator(columns, measure, self.n_jobs, parse_bytes(self.memory))
+            memory = parse_bytes(self.memory)
+            engine = Associator(columns, measure, self.n_jobs, memory, keep=True)
         relevance = engine.with_target(response)
         if self.measure != "f":
             return relevance, engine.with_feature
@@ -317,7 +318,7 @@ class HSICLasso(_Selector):
         columns, response, measure = self._scaled(columns, response)
         memory = parse_bytes(self.memory)
         blocks = [
-            (Associator(_rows(columns, rows), measure, self.n_jobs, memory), rows)
+            (Associator(_rows(columns, rows), measure, self.n_jobs, memory, keep=True), rows)
             for rows in self._blocks(columns.n_rows)
         ]
         relevance = np.mean([e.with_target(_target_rows(response, r)) for e, r in blocks], axis=0)

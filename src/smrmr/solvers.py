@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .association import Associations
-from .descent import minimise
+from .descent import count_above, minimise
 from .penalties import Penalty, as_penalty
 from .types import Indices, Matrix, Vector
 
@@ -226,7 +226,7 @@ class _Problem:
 
     def has_copies(self, features: Indices) -> bool:
         """Whether any of the features may have an identical one."""
-        return bool((self.redundancy[features] > 1 - COPIES).sum() > len(features))
+        return bool(count_above(self.redundancy, features, 1 - COPIES) > len(features))
 
     def merged(self) -> _Problem:
         """Take identical features as one: the solver pays whichever comes first."""

@@ -312,5 +312,5 @@ def _squared_products(a: NDArray[np.floating], b: NDArray[np.floating]) -> Matri
         products = some.reshape(-1, n) @ b.reshape(-1, n).T
         products *= products
         shape = some.shape[0], some.shape[1], b.shape[0], b.shape[1]
-        total += products.reshape(shape).sum(axis=(0, 2), dtype=np.float64)
+        total += products.reshape(shape).sum(axis=2).sum(axis=0, dtype=np.float64)
     return total

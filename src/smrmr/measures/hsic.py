@@ -16,7 +16,6 @@ from .embedding import (
     Factor,
     Factors,
     Points,
-    centred,
     checked_kernel,
     class_parts,
     inner,
@@ -24,7 +23,7 @@ from .embedding import (
 from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
-TILE = 128  # columns a block: matrix products run at full speed
+TILE = 96  # columns a block: matrix products run at full speed
 FEW_LEVELS = 16  # columns with no more always have a factor
 RESIDUAL = 1e-9  # share of the trace that a low-rank factor may miss
 
@@ -160,10 +159,14 @@ class HSIC:
         kind, width = points.kinds[k], points.widths[k]
         if n_levels == len(x):
             rank = loops.cholesky_rows(x, np.ones(len(x)), kind, width, residual, rows)
-            return None if rank < 0 else Factor.of(centred(rows[:rank]), compress)
-        levels, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
-        rank = loops.cholesky_rows(levels, counts.astype(float), kind, width, residual, rows)
-        return None if rank < 0 else Factor.of(centred(rows[:rank, codes]), compress)
+            rows = rows[:rank]
+        else:
+            levels, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
+            rank = loops.cholesky_rows(levels, counts.astype(float), kind, width, residual, rows)
+            rows = rows[:rank, codes]
+        if rank < 0:
+            return None
+        return Factor.of(rows - rows.mean(axis=1, keepdims=True), compress)
 
 
 def rank_limit(n: int, use: Use) -> int:

@@ -168,7 +168,7 @@ def test_block_hsic_lasso_averages_over_blocks(data):
 
 def test_redundancy_is_lazy(data, monkeypatch):
     """Only features that were chosen are ever compared with the others."""
-    from smrmr.association import Associator
+    from smrmr.associator import Associator
 
     asked = []
     original = Associator.with_feature

@@ -11,11 +11,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .association import Associator, parse_bytes
-from .inputs import Columns, as_columns, as_target
+from .association import parse_bytes
+from .associator import Associator
+from .inputs import Columns, as_columns
 from .lars import first_to_enter
 from .measures import HSIC, as_measure
 from .mutual_information import DiscreteInformation, NeighbourInformation
+from .targets import as_target
 from .types import Data, Indices, Mask, Matrix, Measure, Target, Vector
 
 QUOTIENT_FLOOR = 1e-3  # redundancies below it count as this much: a quotient by 0 says nothing

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .association import cosines
-from .inputs import as_variable
+from .associator import cosines
 from .measures import HSIC, DistanceCorrelation, ProjectionCorrelation
+from .targets import as_variable
 from .types import Data, Kernel, Matrix, Measure, Target
 
 

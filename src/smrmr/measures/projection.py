@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector
+from . import contingency_loops as coded_loops
 from . import projection_loops as loops
 from .scaling import unit_scale
 
@@ -85,7 +86,7 @@ class Coded:
         else:
             before = np.cumsum(counts, axis=1) - counts
             u = (counts * (n - 2 * before - counts) ** 2).sum(axis=1)
-        cross = loops.self_coded(self.counts, self.nominal)
+        cross = coded_loops.self_coded(self.counts, self.nominal)
         object.__setattr__(self, "u", u)
         energies = np.where(counts.max(axis=1) == n, 0.0, _bracket(cross, u, u, n))
         object.__setattr__(self, "energies", energies)
@@ -161,11 +162,11 @@ class ProjectionCorrelation:
         n = a.codes.shape[1] if isinstance(a, Coded) else a.order.shape[1]
         out = np.zeros((len(a.columns), len(b.columns)))
         if isinstance(a, Coded) and isinstance(b, Coded):
-            loops.cross_coded(
+            coded_loops.cross_coded(
                 a.codes, a.counts, a.nominal, b.codes, b.counts, b.nominal, a is b, out
             )
         elif isinstance(a, Coded):
-            loops.cross_coded_ranked(a.codes, a.counts, a.nominal, b.order, b.through, out)
+            coded_loops.cross_coded_ranked(a.codes, a.counts, a.nominal, b.order, b.through, out)
         else:
             _cross_ranked(a, b, out)
         return _bracket(out, a.u[:, None], b.u[None, :], n)
@@ -196,7 +197,7 @@ def _split_small_integers(block: Block) -> tuple[list[Part], Block]:
     codes = np.empty((n_columns, n), np.uint8)
     counts = np.empty((n_columns, FEW_LEVELS), np.int64)
     levels = np.empty(n_columns, np.int64)
-    loops.code_small_integers(block.values, codes, counts, levels)
+    coded_loops.code_small_integers(block.values, codes, counts, levels)
     few = levels > 0
     if not few.any():
         return [], block

@@ -1,0 +1,249 @@
+"""Runs a measure over blocks of columns: the only place with jobs, memory and progress."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import product
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import ThreadpoolController
+
+from .inputs import Columns
+from .types import ONCE, Indices, Matrix, Measure, Part, Progress, Target, Use, Vector
+
+FEW_PARTNERS = 16  # expected of features that are asked for one at a time
+
+
+@dataclass
+class Associator:
+    """Runs a measure over blocks of columns with the caller's jobs, memory and progress.
+
+    With `keep`, prepared columns are kept between calls where the memory budget allows it.
+    """
+
+    columns: Columns
+    measure: Measure
+    n_jobs: int | None = None
+    memory: int = 10**9
+    progress: Progress | None = None
+    keep: bool = False
+
+    def with_target(self, target: Target) -> Vector:
+        """Association of every feature with the target."""
+        if target.n_rows != self.columns.n_rows:
+            raise ValueError(
+                f"X has {self.columns.n_rows} rows and y has {target.n_rows}. They must describe "
+                "the same samples in the same order."
+            )
+        tiles = self._kept_tiles if self.keep else self._tiles(self.measure.tile(target), ONCE)
+        with self._pool() as pool:
+            response = self.measure.prepare_target(target)
+            return self._against(response, tiles, pool)
+
+    def with_feature(self, k: int) -> Vector:
+        """Association of every feature with feature `k`."""
+        with self._pool() as pool:
+            feature = self._prepared(k)
+            return self._against(feature, self._kept_tiles, pool)
+
+    def with_each_other(self) -> Matrix:
+        """Association of every pair of features."""
+        n_columns = self.columns.n_columns
+        out = np.zeros((n_columns, n_columns))
+        width = self.measure.tile(None)
+        tiles = self._tiles(width, Use(n_columns, width))
+        done, total = 0, len(tiles) * (len(tiles) + 1) // 2
+        with self._pool() as pool:
+            for pairs in self._shelf_pairs(tiles):
+                tasks = (delayed(_redundancy)(a, b) for a, b in pairs)
+                with _results(pool, tasks) as found:
+                    for parts in found:
+                        for rows, others, values in parts:
+                            out[np.ix_(rows, others)] = values
+                            out[np.ix_(others, rows)] = values.T
+                        done += 1
+                        self._report("redundancy", done, total)
+        diagonal = np.einsum("kk->k", out)
+        diagonal[diagonal > 0] = 1.0
+        return out
+
+    def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
+        out = np.zeros(self.columns.n_columns)
+        with _results(pool, (delayed(_relevance)(tile, response) for tile in tiles)) as found:
+            for done, parts in enumerate(found, 1):
+                for part_columns, values in parts:
+                    out[part_columns] = values
+                self._report("relevance", done, len(tiles))
+        return out
+
+    @cached_property
+    def _kept_tiles(self) -> list[_Tile]:
+        tiles = self._tiles(self.measure.tile(None), Use(FEW_PARTNERS, 1))
+        kept = self.keep and sum(tile.n_bytes for tile in tiles) <= self.memory
+        for tile in tiles:
+            tile.kept = kept
+        return tiles
+
+    def _prepared(self, k: int) -> Part:
+        (block,) = self.columns.blocks(k, k + 1)
+        return self.measure.prepare(block, Use(FEW_PARTNERS, 1))[0]
+
+    def _tiles(self, width: int, use: Use) -> list[_Tile]:
+        """Blocks of at most `width` columns, fewer where a block would not fit the budget."""
+        classes = self.columns.most_classes
+        held = self.measure.bytes_per_column(self.columns.n_rows, use)
+        held += 16 * classes * self.columns.n_rows
+        width = max(1, min(width, self.memory // (2 * held)))
+        return [
+            _Tile(self.measure, self.columns, start, start + width, use, held * width)
+            for start in range(0, self.columns.n_columns, width)
+        ]
+
+    def _shelf_pairs(self, tiles: list[_Tile]) -> Iterator[list[tuple[_Tile, _Tile]]]:
+        """Pairs of tiles, in groups that hold no more prepared tiles than the budget allows."""
+        held = max(tile.n_bytes for tile in tiles)
+        size = len(tiles) if held * len(tiles) <= self.memory else self.memory // (2 * held)
+        shelves = [tiles[i : i + max(size, 1)] for i in range(0, len(tiles), max(size, 1))]
+        for i, shelf in enumerate(shelves):
+            yield _spread_pairs(shelf)
+            for other in shelves[i + 1 :]:
+                yield list(product(shelf, other))
+                _release(other)
+            _release(shelf)
+
+    @contextmanager
+    def _pool(self) -> Iterator[Any]:
+        """Open joblib's workers."""
+        with (
+            one_blas_thread(),
+            Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator") as pool,
+        ):
+            yield pool
+
+    def _report(self, stage: str, done: int, total: int) -> None:
+        if self.progress is not None:
+            self.progress(stage, done, total)
+
+
+@contextmanager
+def _results(pool: Any, tasks: Iterator[Any]) -> Iterator[Iterator[Any]]:
+    """Results of the tasks as they come; an error or Ctrl-C in their use cancels the rest."""
+    results = pool(tasks)
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's remark that results were left unused
+            results.close()
+
+
+class _Tile:
+    """Neighbouring columns, prepared by the first task that needs them and kept until released."""
+
+    def __init__(
+        self, measure: Measure, columns: Columns, start: int, stop: int, use: Use, n_bytes: int
+    ) -> None:
+        self.measure = measure
+        self.n_bytes = n_bytes
+        self.kept = False
+        self._request = columns, start, stop, use
+        self._lock = Lock()
+        self._parts: list[Part] | None = None
+
+    def __reduce__(self) -> Any:
+        return _Tile, (self.measure, *self._request, self.n_bytes)
+
+    @property
+    def parts(self) -> list[Part]:
+        columns, start, stop, use = self._request
+        with self._lock:
+            if self._parts is None:
+                blocks = columns.blocks(start, stop)
+                self._parts = [p for block in blocks for p in self.measure.prepare(block, use)]
+            return self._parts
+
+    def release(self) -> None:
+        self._parts = None
+
+
+def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
+    """All pairs, first those far apart, which prepare different tiles; last the short (a, a)."""
+    steps = sorted(range(len(tiles)), key=lambda step: abs(2 * step - len(tiles)))
+    return [pair for step in steps for pair in zip(tiles, tiles[step:], strict=False)]
+
+
+def _release(tiles: list[_Tile]) -> None:
+    for tile in tiles:
+        tile.release()
+
+
+def _relevance(tile: _Tile, response: Part) -> list[tuple[Indices, Vector]]:
+    with one_blas_thread():
+        found = [(part.columns, cosines(tile.measure, part, response)[:, 0]) for part in tile.parts]
+    if not tile.kept:
+        tile.release()
+    return found
+
+
+def _redundancy(left: _Tile, right: _Tile) -> list[tuple[Indices, Indices, Matrix]]:
+    found = []
+    with one_blas_thread():
+        for i, a in enumerate(left.parts):
+            for b in left.parts[i:] if left is right else right.parts:
+                values = cosines(left.measure, a, b)
+                if a is b:
+                    values = np.triu(values) + np.triu(values, 1).T
+                found.append((a.columns, b.columns, values))
+    return found
+
+
+def cosines(measure: Measure, a: Part, b: Part) -> Matrix:
+    """Inner products over norms; 0 where a column is constant."""
+    norms = np.outer(np.sqrt(a.energies), np.sqrt(b.energies))
+    products = measure.inner(a, b)
+    out = np.divide(products, norms, out=np.zeros_like(products), where=norms != 0)
+    return np.asarray(np.clip(out, 0.0, 1.0, out=out))
+
+
+class _BlasLimit:
+    """Keeps BLAS to one thread while anyone asks for it: its own threads change the last bits.
+
+    The limit is the process's, so it is set by the first to come and lifted by the last to go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _threadpools().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
+def one_blas_thread() -> _BlasLimit:
+    """Return a context in which BLAS uses one thread."""
+    return _blas_limit
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()

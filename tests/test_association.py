@@ -48,6 +48,16 @@ def test_memory_budget_changes_nothing_that_counts(measure, rng):
 
 
 @quiet
+def test_budget_changes_no_bit_of_pc_where_sums_round(rng):
+    """At n = 3000 sums exceed 2^53, so the direction of a pair would show in its last bit."""
+    X = frame(3000, rng, copies=3)
+    X = X[rng.permutation(X.columns)]
+    ample = smrmr.redundancy(X)
+    for memory in ("300kB", "1MB", "3MB"):
+        assert_array_equal(smrmr.redundancy(X, memory=memory), ample)
+
+
+@quiet
 @pytest.mark.parametrize("measure", list(MEASURES))
 def test_multi_output_relevance_is_the_same_for_any_jobs(measure, rng):
     X, y = frame(40, rng, copies=50), rng.normal(size=(40, 2))

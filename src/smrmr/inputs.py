@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import Block, Data, Mask, Vector
+from .types import Block, Data, Mask, Vector, class_size
 
 MIN_ROWS = 4
 MIN_RARE = 5  # with fewer values off the most frequent one, associations have a high floor
@@ -50,7 +50,7 @@ class Columns:
         nominal = self.nominal[start:stop]
         if not nominal.any():
             return [Block(values, columns, nominal=False)]
-        size = np.where(nominal, np.log2(values.max(axis=1) + 2) // 2, -1)  # powers of 4 together
+        size = np.where(nominal, class_size(values.max(axis=1) + 1), -1)
         return [
             Block(values[size == group], columns[size == group], nominal=group >= 0)
             for group in np.unique(size)

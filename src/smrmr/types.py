@@ -46,6 +46,11 @@ class Block:
         return Block(self.values[rows], self.columns[rows], self.nominal)
 
 
+def class_size(n_classes: Any) -> Any:
+    """Group numbers of classes by powers of 4: columns of like numbers are prepared together."""
+    return np.log2(n_classes + 1) // 2
+
+
 @dataclass(frozen=True)
 class Target:
     """The target y with its type settled.

@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector
+from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector, class_size
 from . import contingency_loops as coded_loops
 from . import projection_loops as loops
 from .scaling import unit_scale
@@ -55,6 +55,11 @@ class Ranked:
         object.__setattr__(self, "u", u)
         cross = ((n * untied - signs**2) ** 2).sum(axis=1)
         object.__setattr__(self, "energies", _bracket(cross, u, u, n))
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Order of the kinds of parts."""
+        return 2, self.tied
 
     @property
     def signs(self) -> NDArray[np.int32]:
@@ -90,6 +95,11 @@ class Coded:
         object.__setattr__(self, "u", u)
         energies = np.where(counts.max(axis=1) == n, 0.0, _bracket(cross, u, u, n))
         object.__setattr__(self, "energies", energies)
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Order of the kinds of parts; nominal blocks differ by their numbers of classes."""
+        return (0, int(class_size(self.counts.shape[1]))) if self.nominal else (1, 0)
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
@@ -140,10 +150,10 @@ class ProjectionCorrelation:
         """Sort the columns into classes, few levels, ranks without ties and ranks with ties."""
         if block.nominal:
             return [_nominal(block)]
-        coded, block = _split_small_integers(block)
         often = use.partners >= BIT_SET_PARTNERS
-        bit_sets = often and block.n_rows <= BIT_SET_ROWS
-        return coded + (_by_rank(block, bit_sets) if len(block.values) else [])
+        coded, rest = _split_small_integers(block)
+        few, ranked = _by_rank(rest, bit_sets=often and block.n_rows <= BIT_SET_ROWS)
+        return [*_joined(coded + few), *ranked]
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""
@@ -157,7 +167,7 @@ class ProjectionCorrelation:
             return _inner_angles(a, b)
         if isinstance(a, Angles):
             return _inner_angles(b, a).T
-        if isinstance(a, Ranked) and isinstance(b, Coded):
+        if a.key > b.key:  # one direction for a pair, or its last bit would depend on the blocks
             return self.inner(b, a).T
         n = a.codes.shape[1] if isinstance(a, Coded) else a.order.shape[1]
         out = np.zeros((len(a.columns), len(b.columns)))
@@ -191,7 +201,7 @@ def _nominal(block: Block) -> Coded:
     return Coded(block.columns, codes, counts, nominal=True)
 
 
-def _split_small_integers(block: Block) -> tuple[list[Part], Block]:
+def _split_small_integers(block: Block) -> tuple[list[Coded], Block]:
     """Take out the columns that hold few small whole numbers; return them and the rest."""
     n_columns, n = block.values.shape
     codes = np.empty((n_columns, n), np.uint8)
@@ -206,7 +216,10 @@ def _split_small_integers(block: Block) -> tuple[list[Part], Block]:
     return [part], block.take(~few)
 
 
-def _by_rank(block: Block, bit_sets: bool) -> list[Part]:
+def _by_rank(block: Block, bit_sets: bool) -> tuple[list[Coded], list[Ranked]]:
+    """Sort the columns: those with few levels coded, those with many ranked."""
+    if not len(block.values):
+        return [], []
     values = np.ascontiguousarray(block.values, dtype=np.float64)
     n_columns, n = values.shape
     order = np.argsort(values, axis=1).astype(np.int32)
@@ -214,22 +227,31 @@ def _by_rank(block: Block, bit_sets: bool) -> list[Part]:
     levels = np.empty(n_columns, np.int64)
     loops.rank_rows(values, order, below, through, levels)
     many = levels > min(FEW_LEVELS, n - 1)
-    parts: list[Part] = []
+    ranked = []
     for rows in (many & (levels == n), many & (levels < n)):
         if rows.any():
             planes = _planes(loops.below_planes, order[rows], through[rows]) if bit_sets else None
             tied = bool(levels[rows][0] < n)
             columns = block.columns[rows]
-            parts.append(Ranked(columns, order[rows], below[rows], through[rows], tied, planes))
-    few = ~many
-    if few.any():
-        ranks = [np.unique(row, return_inverse=True, return_counts=True) for row in below[few]]
-        codes = np.stack([inverse for _, inverse, _ in ranks]).astype(np.uint8)
-        counts = np.zeros((len(codes), int(levels[few].max())), np.int64)
-        for row, (_, _, count) in zip(counts, ranks, strict=True):
-            row[: len(count)] = count
-        parts.append(Coded(block.columns[few], codes, counts, nominal=False))
-    return parts
+            ranked.append(Ranked(columns, order[rows], below[rows], through[rows], tied, planes))
+    coded = []
+    for k in np.flatnonzero(~many):
+        _, codes, counts = np.unique(below[k], return_inverse=True, return_counts=True)
+        column = block.columns[k : k + 1]
+        coded.append(Coded(column, codes[None].astype(np.uint8), counts[None], nominal=False))
+    return coded, ranked
+
+
+def _joined(parts: list[Coded]) -> list[Coded]:
+    """One part of all, in the order of their columns."""
+    if len(parts) < 2:
+        return parts
+    order = np.argsort(np.concatenate([part.columns for part in parts]))
+    width = max(part.counts.shape[1] for part in parts)
+    counts = [np.pad(p.counts, ((0, 0), (0, width - p.counts.shape[1]))) for p in parts]
+    codes = np.concatenate([part.codes for part in parts])[order]
+    columns = np.concatenate([part.columns for part in parts])[order]
+    return [Coded(columns, codes, np.concatenate(counts)[order], nominal=False)]
 
 
 def _planes(

@@ -123,6 +123,23 @@ def test_first_to_enter_follows_the_lars_path(data):
     assert_allclose(ours.theta, coefs[:, -1], atol=1e-9)
 
 
+def test_features_may_leave_the_path():
+    """Oracle: coordinate descent, on problems where coefficients return to 0 on the way."""
+    left = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        Z = rng.normal(size=(16, 18)) + 0.8 * rng.normal(size=18)
+        Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+        D = Z @ Z.T
+        found = smrmr.Associations(D[0, 1:].copy(), D[1:, 1:].copy(), "continuous")
+        for count in (5, 15):
+            ours = first_to_enter(found.relevance, lambda k, D=D: D[1 + k, 1:], count)
+            solution = smrmr.solve(found, penalty="l1", lam=max(ours.lams[-1], 0.0))
+            assert_allclose(ours.theta, solution.theta, atol=1e-8)
+            left += len(ours.lams) > len(ours.order) + 1
+    assert left > 10
+
+
 @pytest.mark.parametrize("penalty_share", [0.9, 0.5, 0.2])
 def test_path_agrees_with_the_solver(penalty_share, data):
     """Oracle: our coordinate descent at lambdas between the events of the exact path."""

@@ -222,6 +222,47 @@ def test_identical_features_share_evenly(penalty, rng):
         assert_allclose(solution.objective, once.objective, atol=1e-10)
 
 
+@pytest.mark.parametrize("penalty", ["scad", "mcp"])
+def test_weights_of_copies_are_those_of_their_shares(penalty, rng):
+    """The certificate of the LLA step, on the whole problem with its copies."""
+    X = rng.normal(size=(60, 5))
+    X = np.column_stack([X, X[:, 1], X[:, 1]])
+    found = smrmr.associate(X, X[:, 1] + X[:, 0])
+    first = solve(found, penalty=penalty, lam=0.02, lla_steps=1)
+    weights = as_penalty(penalty).slope(0.02, first.theta)
+    assert 0 < weights[1] < 0.02
+    theta = solve(found, penalty=penalty, lam=0.02).theta
+    assert kkt_residual(found.redundancy, found.relevance - weights, theta) <= 1e-8
+
+
+def test_exact_step_stops_at_the_first_coordinate_that_reaches_zero():
+    """Closed form in two dimensions: two sevenths of the way to a minimum outside."""
+    from smrmr.descent import _exact_step
+
+    gram = np.array([[1.0, 0.9], [0.9, 1.0]])
+    x, minimum = np.array([0.2, 0.2]), np.array([1.0, -0.5])
+    _exact_step(gram, x, gram @ (x - minimum))
+    assert_allclose(x, [0.2 + 0.8 * 2 / 7, 0.0], atol=1e-14)
+    assert x[1] == 0
+    x, minimum = np.array([0.2, 0.2]), np.array([1.0, 0.5])
+    _exact_step(gram, x, gram @ (x - minimum))
+    assert_allclose(x, minimum, atol=1e-14)
+
+
+def test_every_round_decreases_the_objective():
+    """Law of both kinds of steps, on problems where exact steps leave the feasible set."""
+    from smrmr.descent import minimise
+
+    for seed in range(30):
+        found = problem(np.random.default_rng(seed), p=80, rank=60)
+        values = []
+        for rounds in range(8):
+            theta, gradient = np.zeros(80), np.empty(80)
+            minimise(found.redundancy, found.relevance, theta, gradient, 1e-12, rounds)
+            values.append(loss(found, theta))
+        assert (np.diff(values) <= 1e-15).all()
+
+
 @pytest.mark.parametrize("penalty", ALL)
 def test_degenerate_problems(penalty, rng):
     constant = smrmr.associate(

@@ -92,7 +92,7 @@ def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
 
 
 def _from_array(X: Data) -> Columns:
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+    if isinstance(X, np.ma.MaskedArray) and np.any(getattr(X, "mask", False)):
         raise ValueError("X has masked values. Fill or drop them first.")
     values = np.asarray(X)
     if values.ndim != 2:

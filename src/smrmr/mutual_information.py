@@ -50,7 +50,7 @@ class DiscreteInformation:
         independent = np.outer(self._stacked.sum(axis=1), other.sum(axis=1)) / n**2
         ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
         terms = (joint * np.log(ratio)).sum(axis=1)
-        return np.maximum(np.add.reduceat(terms, self._starts), 0.0)
+        return np.asarray(np.maximum(np.add.reduceat(terms, self._starts), 0.0))
 
 
 @dataclass

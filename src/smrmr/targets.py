@@ -80,7 +80,7 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     """Return the array behind y, and whether it holds labels rather than numbers."""
     if hasattr(y, "toarray"):
         raise ValueError(f"{name} is a sparse matrix. Pass {name}.toarray().")
-    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+    if isinstance(y, np.ma.MaskedArray) and np.any(getattr(y, "mask", False)):
         raise ValueError(f"{name} has masked values. Drop these samples everywhere, or fill them.")
     if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
         y = y.iloc[:, 0]

@@ -155,7 +155,7 @@ class HSIC:
         residual = RESIDUAL
         if n_levels <= FEW_LEVELS:  # a small matrix whatever n, factored to the end
             limit, residual = n_levels, 1e-13
-        rows = np.empty((limit, n_levels))
+        rows: Matrix = np.empty((limit, n_levels))
         kind, width = points.kinds[k], points.widths[k]
         if n_levels == len(x):
             rank = loops.cholesky_rows(x, np.ones(len(x)), kind, width, residual, rows)

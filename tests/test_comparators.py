@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, lars_path_gram
 from sklearn.metrics import mutual_info_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import smrmr
 from smrmr import HSIC, MRMR, SIS, HSICLasso
@@ -236,8 +236,13 @@ def test_f_statistic(data):
 
 @pytest.mark.filterwarnings("ignore:y has . whole-numbered levels")
 @pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
-@parametrize_with_checks([SIS(2), MRMR(2), HSICLasso(2)])
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    [pair for selector in SELECTORS for pair in estimator_checks_generator(selector(2))],
+    ids=lambda value: str(getattr(getattr(value, "func", value), "__name__", value)),
+)
 def test_scikit_learn_checks(estimator, check):
+    """All of them, none expected to fail."""
     check(estimator)
 
 

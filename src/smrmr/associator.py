@@ -16,6 +16,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import ThreadpoolController
 
 from .inputs import Columns
+from .targets import check_same_rows
 from .types import ONCE, Indices, Matrix, Measure, Part, Progress, Target, Use, Vector
 
 FEW_PARTNERS = 16  # expected of features that are asked for one at a time
@@ -37,11 +38,7 @@ class Associator:
 
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
-        if target.n_rows != self.columns.n_rows:
-            raise ValueError(
-                f"X has {self.columns.n_rows} rows and y has {target.n_rows}. They must describe "
-                "the same samples in the same order."
-            )
+        check_same_rows(self.columns, target)
         tiles = self._kept_tiles if self.keep else self._tiles(self.measure.tile(target), ONCE)
         with self._pool() as pool:
             response = self.measure.prepare_target(target)

@@ -17,7 +17,7 @@ from .inputs import Columns, as_columns
 from .lars import first_to_enter
 from .measures import HSIC, as_measure
 from .mutual_information import DiscreteInformation, NeighbourInformation
-from .targets import as_target
+from .targets import as_target, check_same_rows
 from .types import Data, Indices, Mask, Matrix, Measure, Target, Vector
 
 QUOTIENT_FLOOR = 1e-3  # redundancies below it count as this much: a quotient by 0 says nothing
@@ -48,23 +48,19 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"n_features_to_select={self.n_features_to_select!r} must be a positive integer."
             )
         columns, response = as_columns(X), as_target(y, target)
-        if columns.n_rows != response.n_rows:
-            raise ValueError(
-                f"X has {columns.n_rows} rows and y has {response.n_rows}. They must describe the "
-                "same samples in the same order."
-            )
+        check_same_rows(columns, response)
         return columns, response
 
     def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
         """Rank the chosen in their order, the others after them by relevance."""
-        others = np.argsort(-relevance, kind="stable")
-        order = [*chosen, *(k for k in others if k not in set(chosen))]
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
-        self.ranking_[order] = np.arange(1, len(order) + 1)
         self.scores_ = scores
         self.relevance_ = relevance
-        self.support_ = np.zeros(len(order), dtype=bool)
+        self.support_ = np.zeros(len(relevance), dtype=bool)
         self.support_[chosen] = True
+        by_relevance = np.argsort(-relevance, kind="stable")
+        order = np.concatenate([chosen, by_relevance[~self.support_[by_relevance]]]).astype(np.intp)
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .types import Matrix, Vector
+from .types import Vector
 
 
 @dataclass(frozen=True)
@@ -84,8 +84,3 @@ def _next_exit(theta: Vector, direction: Vector, step: float) -> int | None:
     np.divide(-theta, direction, out=steps, where=falling)
     first = int(steps.argmin())
     return first if steps[first] < step else None
-
-
-def gram_columns(redundancy: Matrix) -> Callable[[int], Vector]:
-    """Columns of a redundancy matrix that is at hand."""
-    return lambda k: redundancy[k]

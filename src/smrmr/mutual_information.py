@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .inputs import Columns
-from .types import Mask, Matrix, Target, Vector
+from .measures.embedding import one_hot
+from .types import Matrix, Target, Vector
 
 FEW_LEVELS = 10  # columns with no more levels are discrete already
 
@@ -27,18 +28,14 @@ class DiscreteInformation:
     def __post_init__(self) -> None:
         columns = zip(self.columns.values.T, self.columns.nominal, strict=True)
         codes = [_discretised(x, bool(nominal)) for x, nominal in columns]
-        self._one_hot = [_one_hot(c) for c in codes]
+        self._one_hot = [one_hot(c) for c in codes]
         self._stacked = np.concatenate(self._one_hot)
         self._starts = np.cumsum([0, *[len(rows) for rows in self._one_hot]])[:-1]
 
     def with_target(self, target: Target) -> Vector:
         """Mutual information of every feature with the target."""
-        if target.kind == "multi-output":
-            raise ValueError(
-                "mutual information needs a target of one column. Use measure='pc', 'hsic' or "
-                "'dcor' for several outputs."
-            )
-        return self._with(_one_hot(_discretised(target.values, target.kind == "classes")))
+        _check_one_column(target)
+        return self._with(one_hot(_discretised(target.values, target.kind == "classes")))
 
     def with_feature(self, k: int) -> Vector:
         """Mutual information of every feature with feature `k`."""
@@ -68,11 +65,7 @@ class NeighbourInformation:
 
     def with_target(self, target: Target) -> Vector:
         """Mutual information of every feature with the target."""
-        if target.kind == "multi-output":
-            raise ValueError(
-                "mutual information needs a target of one column. Use measure='pc', 'hsic' or "
-                "'dcor' for several outputs."
-            )
+        _check_one_column(target)
         return self._with(target.values, target.kind == "classes")
 
     def with_feature(self, k: int) -> Vector:
@@ -97,14 +90,17 @@ def _few(x: NDArray[Any]) -> bool:
     return len(np.unique(x)) <= FEW_LEVELS
 
 
-def _discretised(x: NDArray[Any], discrete: bool) -> NDArray[np.intp]:
+def _discretised(x: NDArray[Any], discrete: bool) -> Vector:
     if discrete or _few(x):
-        return np.asarray(np.unique(x, return_inverse=True)[1])
+        return np.unique(x, return_inverse=True)[1].astype(np.float64)
     x = np.asarray(x, dtype=np.float64)
     deviation, mean = x.std(), x.mean()
-    return np.asarray((x > mean + deviation).astype(np.intp) - (x < mean - deviation) + 1)
+    return np.asarray(1.0 + (x > mean + deviation) - (x < mean - deviation))
 
 
-def _one_hot(codes: NDArray[np.intp]) -> Matrix:
-    rows: Mask = codes == np.arange(codes.max() + 1)[:, None]
-    return rows.astype(np.float64)
+def _check_one_column(target: Target) -> None:
+    if target.kind == "multi-output":
+        raise ValueError(
+            "mutual information needs a target of one column. Use measure='pc', 'hsic' or 'dcor' "
+            "for several outputs."
+        )

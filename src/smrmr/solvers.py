@@ -105,7 +105,8 @@ def solve(
 
     Notes
     -----
-    Identical features share their coefficient evenly; constant ones get 0.
+    Features identical to 1e-8 share their coefficient evenly, and `kkt` is then that of the problem
+    with each such group as one feature; constant features get 0.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .inputs import MIN_RARE, MIN_ROWS, first_appearance, outside
+from .inputs import MIN_RARE, MIN_ROWS, Columns, first_appearance, outside
 from .types import Data, Target, Vector
 
 logger = logging.getLogger(__name__)
@@ -54,6 +54,15 @@ def as_target(y: Data, target: str = "auto") -> Target:
             "Pass the class of each sample, or target='continuous' for numbers."
         )
     return Target(kind, codes)
+
+
+def check_same_rows(columns: Columns, target: Target) -> None:
+    """Refuse features and a target of different lengths."""
+    if columns.n_rows != target.n_rows:
+        raise ValueError(
+            f"X has {columns.n_rows} rows and y has {target.n_rows}. They must describe the same "
+            "samples in the same order."
+        )
 
 
 def as_variable(x: Data, name: str) -> Target:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .association import Associations, associate, redundancy, relevance
@@ -17,9 +18,25 @@ from .measures import HSIC, DistanceCorrelation, Pearson, ProjectionCorrelation
 from .penalties import MCP, SCAD, Lasso, NoPenalty
 from .simulate import Simulation, simulate
 from .solvers import Solution, SolutionPath, solution_path, solve
+from .thresholds import (
+    Decision,
+    Derandomised,
+    decide,
+    derandomise,
+    false_discovery_bounds,
+    knockoff_threshold,
+    q_values,
+)
 
 if TYPE_CHECKING:
     from .comparators import MRMR, SIS, HSICLasso
+    from .knockoffs import (
+        Diagnosis,
+        Knockoffs,
+        diagnose_knockoffs,
+        gaussian_knockoffs,
+        given_knockoffs,
+    )
 
 __version__ = "0.1.0"
 
@@ -30,8 +47,12 @@ __all__ = [
     "SCAD",
     "SIS",
     "Associations",
+    "Decision",
+    "Derandomised",
+    "Diagnosis",
     "DistanceCorrelation",
     "HSICLasso",
+    "Knockoffs",
     "Lasso",
     "NoPenalty",
     "Pearson",
@@ -40,12 +61,20 @@ __all__ = [
     "Solution",
     "SolutionPath",
     "associate",
+    "decide",
+    "derandomise",
+    "diagnose_knockoffs",
     "distance_correlation_squared",
     "distance_covariance_squared",
+    "false_discovery_bounds",
+    "gaussian_knockoffs",
+    "given_knockoffs",
     "hsic_u",
     "hsic_v",
+    "knockoff_threshold",
     "projection_correlation_squared",
     "projection_covariance_squared",
+    "q_values",
     "redundancy",
     "relevance",
     "simulate",
@@ -53,11 +82,21 @@ __all__ = [
     "solve",
 ]
 
+_LATER = {  # modules that load scikit-learn or much of scipy: imported when first asked for
+    "comparators": ("MRMR", "SIS", "HSICLasso"),
+    "knockoffs": (
+        "Diagnosis",
+        "Knockoffs",
+        "diagnose_knockoffs",
+        "gaussian_knockoffs",
+        "given_knockoffs",
+    ),
+}
+
 
 def __getattr__(name: str) -> Any:
-    """Import the selectors when they are first asked for: scikit-learn takes long to load."""
-    if name in ("MRMR", "SIS", "HSICLasso"):
-        from . import comparators
-
-        return getattr(comparators, name)
+    """Import what takes long to load when it is first asked for."""
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(f".{module}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from .types import Block, Data, Mask, Vector, class_size
@@ -109,7 +110,7 @@ def _from_frame(X: Any) -> Columns:
     wrong = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
     if wrong:
         raise ValueError(
-            f"columns {_named(wrong)} of X hold neither numbers nor categories. Convert them: "
+            f"columns {named(wrong)} of X hold neither numbers nor categories. Convert them: "
             "X[c].astype('category') for labels, pandas.to_numeric(X[c]) for numbers."
         )
     nominal = np.array([kind == "category" for kind in kinds], dtype=bool)
@@ -188,7 +189,7 @@ def _warn_about_rare(columns: Columns) -> None:
     rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_RARE, columns.n_rows - 1)))
     if rare.size:
         warnings.warn(
-            f"columns {_named([columns.name(int(k)) for k in rare])} have fewer than {MIN_RARE} "
+            f"columns {named([columns.name(int(k)) for k in rare])} have fewer than {MIN_RARE} "
             "values that differ from their most frequent one. Their associations have a high "
             "floor: read them with care, or drop the columns.",
             UserWarning,
@@ -217,8 +218,22 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
     return counts
 
 
-def _named(names: list[str]) -> str:
+def named(names: list[str]) -> str:
+    """The first five names, and how many more there are."""
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def as_generator(random_state: Any) -> Generator:
+    """One Generator from a seed, a Generator, scikit-learn's RandomState, or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state={random_state!r} cannot seed a generator. Give a non-negative whole "
+            "number, a numpy Generator, or None."
+        ) from error
 
 
 def outside() -> int:

@@ -26,6 +26,7 @@ format: $(VENV)/installed-test
 bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/association.py
 	$(BIN)/python benchmarks/solver.py
+	$(BIN)/python benchmarks/knockoffs.py
 
 $(VENV)/created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "smrmr needs Python 3.10 or newer; set PYTHON=...")'

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from ..measures.scaling import unit_scale
 from ..types import Indices, Matrix, Vector
 
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
@@ -48,7 +50,7 @@ def _exact_copies(columns: Matrix, direction: Vector) -> tuple[Indices, list[Any
     digits = np.round(columns[:, varied] * np.where(direction[varied] < 0, -1.0, 1.0), 10) + 0.0
     rows = np.ascontiguousarray(digits.T)
     _, leader, group = np.unique(
-        rows.view(np.dtype((np.void, rows.strides[0]))).ravel(),
+        rows.view(np.dtype((np.void, 8 * rows.shape[1]))).ravel(),
         return_index=True,
         return_inverse=True,
     )
@@ -65,11 +67,12 @@ def representatives(links: list[tuple[Indices, Indices]], p: int) -> Indices:
     return np.asarray(leaders[group], dtype=np.intp)
 
 
-def unit_columns(columns: Matrix) -> Matrix:
+def unit_columns(columns: NDArray[Any]) -> Matrix:
     """Centre each column and divide it by its norm; constants become 0."""
-    centred = columns - columns.mean(axis=0)
+    scaled = unit_scale(columns.T).T
+    centred = scaled - scaled.mean(axis=0)
     norms = np.linalg.norm(centred, axis=0)
-    noise = 1e-13 * np.sqrt(len(columns)) * np.abs(columns).max(axis=0, initial=0.0)
+    noise = 1e-13 * np.sqrt(len(scaled)) * np.abs(scaled).max(axis=0, initial=0.0)
     flat = norms <= noise
     return np.asarray(np.where(flat, 0.0, centred / np.where(flat, 1.0, norms)))
 

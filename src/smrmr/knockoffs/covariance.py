@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..inputs import outside
 from ..measures.compiled import compiled
-from ..types import Indices, Matrix
+from ..types import Indices, Matrix, Vector
 from .models import Blocks, Factors, Model
 from .sparse_inverse import sparse_inverse
 
@@ -81,23 +81,33 @@ def blocks(scores: Matrix) -> Model:
 
 
 def factors(scores: Matrix) -> Model:
-    r"""Principal factors plus a diagonal, through the n x n Gram matrix.
+    r"""Principal factors plus a diagonal, through the smaller of the Gram matrices.
 
     Kept are the eigenvalues :math:`\ell` above the edge :math:`(1 + \sqrt{p / n})^2` that noise
     alone would reach, each reduced by what noise adds to it: :math:`\ell = \lambda (1 + (p / n) /
     (\lambda - 1))` is solved for :math:`\lambda` (Baik and Silverstein 2006).
     """
     n, p = scores.shape
-    values, vectors = np.linalg.eigh(scores @ scores.T / n)
-    kept = values > 1.05 * (1 + np.sqrt(p / n)) ** 2
-    kept[: n - max(1, n // 4)] = False
-    values, vectors = values[kept], vectors[:, kept]
+    values, directions = _principal(scores, most=max(1, min(n, p) // 4))
+    beyond = values > 1.05 * (1 + np.sqrt(p / n)) ** 2
+    values, directions = values[beyond], directions[:, beyond]
     middle = values + 1 - p / n
     spikes = (middle + np.sqrt(np.maximum(middle**2 - 4 * values, 0.0))) / 2
-    loadings = scores.T @ (vectors * np.sqrt((spikes - 1) / (n * values)))
+    loadings = directions * np.sqrt(spikes - 1)
     shared = np.sum(loadings**2, axis=1)
     loadings *= np.sqrt(np.minimum(1.0, (1 - MIN_UNIQUE) / np.maximum(shared, 1e-300)))[:, None]
     return Factors(loadings, 1 - np.sum(loadings**2, axis=1))
+
+
+def _principal(scores: Matrix, most: int) -> tuple[Vector, Matrix]:
+    """Largest eigenvalues of the sample correlations with their directions (p, k)."""
+    n, p = scores.shape
+    if p < n:
+        values, directions = np.linalg.eigh(scores.T @ scores / n)
+        return values[-most:], directions[:, -most:]
+    values, rows = np.linalg.eigh(scores @ scores.T / n)
+    values = np.maximum(values[-most:], 1e-300)
+    return values, scores.T @ (rows[:, -most:] / np.sqrt(n * values))
 
 
 ESTIMATES: dict[str, Callable[[Matrix], Model]] = {

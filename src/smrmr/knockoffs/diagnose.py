@@ -104,7 +104,7 @@ def diagnose(values: NDArray[Any], knockoffs: NDArray[Any], rng: Generator) -> D
     """Diagnose checked arrays; see `diagnose_knockoffs`."""
     rows_rng, swap_rng, flip_rng = rng.spawn(3)
     rows = _some(len(values), MAX_ROWS, rows_rng)
-    pair = unit_columns(np.concatenate([values[rows], knockoffs[rows]]).astype(np.float64))
+    pair = unit_columns(np.concatenate([values[rows], knockoffs[rows]]))
     pair *= np.sqrt(len(pair))
     x, twin = pair[: len(rows)], pair[len(rows) :]
     swapped = swap_rng.permutation(x.shape[1]) < max(1, x.shape[1] // 2)

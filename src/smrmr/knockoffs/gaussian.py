@@ -10,7 +10,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..inputs import Columns, as_columns, as_generator, named
-from ..measures.scaling import unit_scale
 from ..types import Data, Indices, Mask, Matrix, Vector
 from .copies import link_copies, representatives, signs_against, unit_columns
 from .covariance import check_covariance, estimate
@@ -121,7 +120,7 @@ def draw_knockoffs(
 ) -> Knockoffs:
     """Draw knockoffs of checked columns; see `gaussian_knockoffs`."""
     tie_rng, noise_rng = rng.spawn(2)
-    plain = unit_columns(unit_scale(values.T).T)
+    plain = unit_columns(values)
     scored = np.full(values.shape[1], True) if copula else have_ties(values)
     leaders = _leaders(values, plain, scored)
     followers = np.flatnonzero(leaders != np.arange(len(leaders)))
@@ -166,7 +165,9 @@ def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[
         np.put_along_axis(result[:, tile], order, np.sort(part, axis=0), axis=0)
         rest = ~scored[tile]
         plain = part[:, rest].astype(np.float64)
-        result[:, tile][:, rest] = plain.mean(axis=0) + plain.std(axis=0) * scores[:, tile][:, rest]
+        size = np.abs(plain).max(axis=0)  # squares of 1e200 would overflow
+        spread = size * (plain / size).std(axis=0)
+        result[:, tile][:, rest] = plain.mean(axis=0) + spread * scores[:, tile][:, rest]
     return result
 
 

@@ -79,7 +79,7 @@ def diagnose_knockoffs(
     Examples
     --------
     >>> from smrmr import diagnose_knockoffs, gaussian_knockoffs, simulate
-    >>> X = simulate("1.a", n=200, p=20, random_state=0).X
+    >>> X = simulate("1.d", n=200, p=100, random_state=0).X
     >>> diagnose_knockoffs(X, gaussian_knockoffs(X, random_state=0).X_knockoff).passed
     True
     >>> noise = np.random.default_rng(0).normal(size=X.shape)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from .types import Block, Data, Mask, Vector, class_size
+from .types import Block, Data, Indices, Mask, Vector, class_size
 
 MIN_ROWS = 4
 MIN_RARE = 5  # with fewer values off the most frequent one, associations have a high floor
@@ -35,6 +35,14 @@ class Columns:
     def n_columns(self) -> int:
         """Number of features."""
         return int(self.values.shape[1])
+
+    def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Columns:
+        """Return the chosen rows and columns."""
+        values, names, nominal = self.values, self.names, self.nominal
+        if columns is not None:
+            values, nominal = values[:, columns], nominal[columns]
+            names = None if names is None else tuple(names[k] for k in columns)
+        return Columns(values if rows is None else values[rows], names, nominal)
 
     def name(self, k: int) -> str:
         """Name of feature k; ``x0``, ``x1``, ... in an array."""

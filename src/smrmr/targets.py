@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .inputs import MIN_RARE, MIN_ROWS, Columns, first_appearance, outside
-from .types import Data, Target, Vector
+from .types import Data, Indices, Target, Vector
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,12 @@ def as_target(y: Data, target: str = "auto") -> Target:
             "Pass the class of each sample, or target='continuous' for numbers."
         )
     return Target(kind, codes)
+
+
+def take_rows(target: Target, rows: Indices) -> Target:
+    """The target in fewer rows; classes are numbered anew, for some may be gone."""
+    values = target.values[rows]
+    return Target(target.kind, first_appearance(values)[0] if target.kind == "classes" else values)
 
 
 def check_same_rows(columns: Columns, target: Target) -> None:

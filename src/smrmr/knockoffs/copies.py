@@ -10,10 +10,43 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..measures.scaling import unit_scale
-from ..types import Indices, Matrix, Vector
+from ..types import Indices, Mask, Matrix, Vector
 
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
 PROBES = 4
+
+
+def find_copies(values: NDArray[Any], by_rank: bool) -> tuple[Indices, Mask]:
+    """For each column the first of its copies, and which columns are constant.
+
+    Columns with ties, and with `by_rank` all others, also copy their monotone transforms: these
+    have the same normal scores.
+    """
+    from scipy.stats import rankdata  # takes long to load
+
+    plain = unit_columns(values)
+    constant = np.abs(plain).max(axis=0) == 0
+    links = [link_copies(plain)]
+    del plain
+    chosen = np.arange(values.shape[1]) if by_rank else np.flatnonzero(have_ties(values))
+    if chosen.size:
+        ranks = np.empty((len(values), len(chosen)))
+        for tile in tiles(len(chosen)):
+            ranks[:, tile] = unit_columns(rankdata(values[:, chosen[tile]], axis=0))
+        first, second = link_copies(ranks)
+        links.append((chosen[first], chosen[second]))
+    return representatives(links, values.shape[1]), constant
+
+
+def have_ties(values: NDArray[Any]) -> Mask:
+    """Which columns hold some value twice."""
+    ordered = np.sort(values, axis=0)
+    return np.asarray((ordered[1:] == ordered[:-1]).any(axis=0))
+
+
+def tiles(p: int) -> list[slice]:
+    """Slices of 1,024 columns, so that sorting needs little memory."""
+    return [slice(start, start + 1024) for start in range(0, p, 1024)]
 
 
 def link_copies(columns: Matrix) -> tuple[Indices, Indices]:

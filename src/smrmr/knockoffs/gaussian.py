@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..inputs import Columns, as_columns, as_generator, named
 from ..types import Data, Indices, Mask, Matrix, Vector
-from .copies import link_copies, representatives, signs_against, unit_columns
+from .copies import find_copies, have_ties, signs_against, tiles, unit_columns
 from .covariance import check_covariance, estimate
 from .models import DECORRELATIONS, Model
-from .ties import break_ties, have_ties, normal_scores
+from .ties import break_ties, normal_scores
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def gaussian_knockoffs(
     if not (isinstance(copula, bool | np.bool_) or copula == "auto"):
         raise ValueError(f"copula={copula!r} is not known. Use True, False or 'auto'.")
     columns = as_columns(X)
-    _check_nominal(columns)
+    check_nominal(columns)
     if not isinstance(covariance, str):
         covariance = np.asarray(covariance, dtype=np.float64)
         check_covariance(covariance, columns.n_columns)
@@ -121,10 +121,9 @@ def draw_knockoffs(
     """Draw knockoffs of checked columns; see `gaussian_knockoffs`."""
     tie_rng, noise_rng = rng.spawn(2)
     plain = unit_columns(values)
-    scored = np.full(values.shape[1], True) if copula else have_ties(values)
-    leaders = _leaders(values, plain, scored)
+    leaders, constant = find_copies(values, copula)
     followers = np.flatnonzero(leaders != np.arange(len(leaders)))
-    constant = np.abs(plain).max(axis=0) == 0
+    scored = np.full(values.shape[1], True) if copula else have_ties(values)
     modelled = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
     if modelled.size == 0:
         raise ValueError("every column of X is constant. Features that vary are needed.")
@@ -159,7 +158,7 @@ def draw_knockoffs(
 def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[Any]:
     """Give each column its own values in the order of its scores, or its own mean and variance."""
     result = np.empty(values.shape, dtype=values.dtype if scored.all() else np.float64)
-    for tile in _tiles(values.shape[1]):
+    for tile in tiles(values.shape[1]):
         part = values[:, tile]
         order = scores[:, tile].argsort(axis=0)
         np.put_along_axis(result[:, tile], order, np.sort(part, axis=0), axis=0)
@@ -171,24 +170,8 @@ def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[
     return result
 
 
-def _tiles(p: int) -> list[slice]:
-    """Slices of 1,024 columns, so that sorting needs little memory."""
-    return [slice(start, start + 1024) for start in range(0, p, 1024)]
-
-
-def _leaders(values: NDArray[Any], plain: Matrix, scored: Mask) -> Indices:
-    """For each column the first of its copies; in copula form also monotone transforms are."""
-    from scipy.stats import rankdata  # takes long to load
-
-    chosen = np.flatnonzero(scored)
-    ranks = np.empty((len(values), len(chosen)))
-    for tile in _tiles(len(chosen)):
-        ranks[:, tile] = unit_columns(rankdata(values[:, chosen[tile]], axis=0))
-    first, second = link_copies(ranks)
-    return representatives([link_copies(plain), (chosen[first], chosen[second])], len(scored))
-
-
-def _check_nominal(columns: Columns) -> None:
+def check_nominal(columns: Columns) -> None:
+    """Refuse categories with more than two levels."""
     many = np.flatnonzero(columns.nominal)
     many = many[columns.values[:, many].max(axis=0, initial=0) > 1]
     if many.size:

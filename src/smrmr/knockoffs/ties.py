@@ -10,17 +10,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ..types import Indices, Mask, Matrix, Vector
+from .copies import tiles
 from .covariance import MAX_DENSE, clusters, graphical_lasso
 
 ROUNDS = 20
 FAR = 9.0  # standard deviations beyond which a normal variable is never drawn
-TILE = 1024  # columns sorted at a time
-
-
-def have_ties(values: NDArray[Any]) -> Mask:
-    """Which columns hold some value twice."""
-    ordered = np.sort(values, axis=0)
-    return np.asarray((ordered[1:] == ordered[:-1]).any(axis=0))
 
 
 def normal_scores(values: NDArray[Any], rng: Generator) -> Matrix:
@@ -32,10 +26,10 @@ def normal_scores(values: NDArray[Any], rng: Generator) -> Matrix:
     quantiles = ndtri(np.arange(1, n + 1) / (n + 1))
     quantiles /= np.sqrt(np.mean(quantiles**2))
     scores = np.empty((n, p))
-    for start in range(0, p, TILE):
-        tile = values[:, start : start + TILE]
-        order = np.lexsort((rng.random(tile.shape), tile), axis=0)
-        np.put_along_axis(scores[:, start : start + TILE], order, quantiles[:, None], axis=0)
+    for tile in tiles(p):
+        part = values[:, tile]
+        order = np.lexsort((rng.random(part.shape), part), axis=0)
+        np.put_along_axis(scores[:, tile], order, quantiles[:, None], axis=0)
     return scores
 
 

@@ -1,0 +1,265 @@
+"""Runs the stages in the paper's order, from data to a Selection."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from importlib.metadata import version
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from .inputs import Columns, as_columns, as_generator, outside
+from .knockoffs.copies import find_copies
+from .knockoffs.covariance import check_covariance
+from .knockoffs.diagnose import Diagnosis, check_pair, diagnose
+from .knockoffs.gaussian import check_nominal, draw_knockoffs
+from .knockoffs.given import given_knockoffs
+from .recipe import Recipe
+from .screening import Screening, screen
+from .selection import Draw, Selection
+from .solvers import solve
+from .targets import as_target, check_same_rows, take_rows
+from .tuning import Paired, associate_pairs, choose_lam
+from .types import Data, Indices, Matrix, Progress, Target, Vector
+
+logger = logging.getLogger(__name__)
+
+NEIGHBOURS = 5
+
+
+def select(
+    X: Data,
+    y: Data,
+    recipe: Recipe | None = None,
+    rng: int | Generator | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Selection:
+    """Select features with a controlled false discovery rate.
+
+    Paper: section 5.1. Screen on some rows, draw knockoffs of the kept features on the others,
+    solve the penalised problem in features and knockoffs together, select by knockoff+.
+
+    Parameters
+    ----------
+    X
+        Features, (n, p): an array or DataFrame of numbers; categories must have two levels.
+    y
+        Target: n numbers or labels, or (n, q) numbers.
+    recipe
+        What to do; the defaults of `Recipe`.
+    rng
+        Seed or Generator; the only source of randomness.
+    progress
+        Called as ``progress(stage, done, total)``.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> data = simulate("1.d", n=500, p=200, random_state=0)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.2), rng=0)
+    >>> len(set(found.selected.tolist()) & set(data.support.tolist()))
+    9
+    """
+    recipe = Recipe() if recipe is None else recipe
+    columns, target = as_columns(X), as_target(y, recipe.target)
+    check_same_rows(columns, target)
+    return select_checked(columns, target, recipe, rng, progress=progress)
+
+
+def select_checked(
+    columns: Columns,
+    target: Target,
+    recipe: Recipe,
+    rng: int | Generator | None,
+    *,
+    progress: Progress | None = None,
+) -> Selection:
+    """Select from checked data; see `select`."""
+    check_nominal(columns)
+    _check_given(columns, recipe)
+    seconds: dict[str, float] = {}
+    names = tuple(columns.name(k) for k in range(columns.n_columns))
+    columns = Columns(columns.values, columns.names, np.zeros(columns.n_columns, bool))
+    with _timed("copies", seconds):
+        leaders, constant = find_copies(columns.values, recipe.uses_copula)
+        candidates = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
+    if candidates.size == 0:
+        raise ValueError("every column of X is constant. Features that vary are needed.")
+
+    relevance = np.zeros(columns.n_columns)
+    draws = []
+    for child in as_generator(rng).spawn(recipe.n_draws):
+        draw, of_candidates = _one_draw(
+            columns, candidates, target, recipe, child, seconds, progress
+        )
+        relevance[candidates] += of_candidates / recipe.n_draws
+        draws.append(draw)
+    relevance = np.where(constant, 0.0, relevance[leaders])
+    _warn_if_failed([draw.diagnosis for draw in draws])
+    return Selection(
+        names=names,
+        relevance=relevance,
+        draws=tuple(draws),
+        groups=_groups(leaders),
+        constants=np.flatnonzero(constant),
+        fdr=recipe.fdr,
+        on_empty=recipe.on_empty,
+        target=target.kind,
+        n_rows=columns.n_rows,
+        settings={f.name: _described(getattr(recipe, f.name)) for f in fields(recipe)},
+        versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
+        | {"python": platform.python_version()},
+        seed=int(rng) if isinstance(rng, int | np.integer) else None,
+        seconds=seconds,
+    )
+
+
+def _one_draw(
+    columns: Columns,
+    candidates: Indices,
+    target: Target,
+    recipe: Recipe,
+    rng: Generator,
+    seconds: dict[str, float],
+    progress: Progress | None,
+) -> tuple[Draw, Vector]:
+    """One split, one draw of knockoffs, one solution; and the relevance of every candidate."""
+    split_rng, knockoff_rng, fold_rng, diagnosis_rng = rng.spawn(4)
+    with _timed("screening", seconds):
+        screening = screen(columns.take(columns=candidates), target, recipe, split_rng, progress)
+        kept = candidates[screening.kept]
+    with _timed("knockoffs", seconds):
+        twins, covariance, s = _knockoffs(
+            columns, kept, screening.rows_select, recipe, knockoff_rng
+        )
+    with _timed("diagnosis", seconds):
+        originals = columns.values[np.ix_(screening.rows_select, kept)]
+        diagnosis = diagnose(originals, twins, diagnosis_rng)
+    with _timed("associations", seconds):
+        paired = _pair(columns, target, kept, twins, screening, recipe)
+        problem = associate_pairs(paired, recipe)
+    with _timed("tuning", seconds):
+        tuning = choose_lam(paired, problem, recipe, fold_rng, progress)
+    with _timed("solving", seconds):
+        solution = solve(
+            problem, penalty=tuning.penalty, lam=tuning.lam, lla_steps=recipe.lla_steps
+        )
+    theta, theta_knockoff = np.split(solution.theta, 2)
+    same = (originals == twins).all(axis=0)
+    likeness = problem.redundancy[: len(kept), : len(kept)] - 2 * np.eye(len(kept))
+    nearest = np.argsort(-likeness, axis=1, kind="stable")[:, : min(NEIGHBOURS, len(kept) - 1)]
+    draw = Draw(
+        n_screen=len(screening.rows_screen),
+        n_select=len(screening.rows_select),
+        shortlisted=candidates[screening.shortlisted],
+        kept=kept,
+        theta=theta,
+        theta_knockoff=theta_knockoff,
+        W=np.where(same, 0.0, theta - theta_knockoff),
+        lam=tuning.lam,
+        penalty=str(_described(tuning.penalty)),
+        lams=tuning.lams,
+        losses=tuning.losses,
+        at_floor=tuning.at_floor,
+        covariance=covariance,
+        s=s,
+        diagnosis=diagnosis,
+        neighbours=kept[nearest],
+        likeness=np.take_along_axis(likeness, nearest, axis=1),
+    )
+    return draw, screening.relevance
+
+
+def _knockoffs(
+    columns: Columns, kept: Indices, rows: Indices, recipe: Recipe, rng: Generator
+) -> tuple[NDArray[Any], str, Vector]:
+    """Knockoffs of the kept features on the rows that select."""
+    values = columns.values[np.ix_(rows, kept)]
+    if recipe.knockoff_function is not None:
+        twins = given_knockoffs(values, recipe.knockoff_function, random_state=rng)
+        return twins, "given", np.empty(0)
+    if not recipe.draws_from_sigma:
+        twins = np.asarray(as_columns(recipe.knockoffs).values)[np.ix_(rows, kept)]
+        return twins, "given", np.empty(0)
+    covariance: str | Matrix = recipe.covariance
+    if not isinstance(covariance, str):
+        covariance = np.asarray(covariance, dtype=np.float64)[np.ix_(kept, kept)]
+    drawn = draw_knockoffs(values, recipe.s, covariance, recipe.uses_copula, rng)
+    return drawn.X_knockoff, drawn.covariance, drawn.s
+
+
+def _pair(
+    columns: Columns,
+    target: Target,
+    kept: Indices,
+    twins: NDArray[Any],
+    screening: Screening,
+    recipe: Recipe,
+) -> Paired:
+    """Put knockoffs beside features; rows that screened come back as their own knockoffs."""
+    rows = screening.rows_select
+    pairs = np.hstack([columns.values[np.ix_(rows, kept)], twins])
+    part = np.ones(len(rows), dtype=np.intp)
+    if recipe.recycle and len(screening.rows_screen):
+        again = columns.values[np.ix_(screening.rows_screen, kept)]
+        pairs = np.vstack([np.hstack([again, again]), pairs])
+        part = np.concatenate([np.zeros(len(screening.rows_screen), dtype=np.intp), part])
+        rows = np.concatenate([screening.rows_screen, rows])
+    plain = Columns(pairs, None, np.zeros(pairs.shape[1], dtype=bool))
+    return Paired(plain, take_rows(target, rows), part)
+
+
+def _check_given(columns: Columns, recipe: Recipe) -> None:
+    """Check knockoffs and covariance of the user against X before any work is done."""
+    if not recipe.draws_from_sigma and recipe.knockoff_function is None:
+        made = as_columns(recipe.knockoffs).values
+        check_pair(columns.values, made)
+        if recipe.n_draws > 1:
+            raise ValueError(
+                f"n_draws={recipe.n_draws} needs fresh knockoffs each time, but one array was "
+                "given. Pass a function that draws them, or n_draws=1."
+            )
+    if not isinstance(recipe.covariance, str):
+        check_covariance(np.asarray(recipe.covariance, dtype=np.float64), columns.n_columns)
+
+
+def _groups(leaders: Indices) -> tuple[Indices, ...]:
+    followers = np.flatnonzero(leaders != np.arange(len(leaders)))
+    return tuple(np.flatnonzero(leaders == k) for k in np.unique(leaders[followers]))
+
+
+def _warn_if_failed(diagnoses: list[Diagnosis]) -> None:
+    failed = [diagnosis for diagnosis in diagnoses if not diagnosis.passed]
+    if len(failed) > 0.1 * len(diagnoses):
+        count = f" (in {len(failed)} of {len(diagnoses)} draws)" if len(diagnoses) > 1 else ""
+        warnings.warn(f"{failed[0]}{count}", UserWarning, stacklevel=outside())
+
+
+def _described(value: Any) -> Any:
+    """A setting as JSON can hold it."""
+    if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
+        return f"array of shape {value.shape}"
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [_described(item) for item in value]
+    return getattr(value, "__name__", None) or repr(value)
+
+
+@contextmanager
+def _timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
+    start = perf_counter()
+    yield
+    seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - start
+    logger.info("%s: %.2f s", stage, seconds[stage])

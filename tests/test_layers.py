@@ -48,7 +48,10 @@ ORDER = [
     "selection",
     "pipeline",
     "mutual_information",
+    "selector",
     "comparators",
+    "bars",
+    "estimator",
     "simulate",
     "cli",
 ]

@@ -30,6 +30,7 @@ from .thresholds import (
 
 if TYPE_CHECKING:
     from .comparators import MRMR, SIS, HSICLasso
+    from .estimator import SmRMR
     from .knockoffs import (
         Diagnosis,
         Knockoffs,
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
         gaussian_knockoffs,
         given_knockoffs,
     )
+    from .pipeline import select
+    from .recipe import Recipe
+    from .selection import Selection
 
 __version__ = "0.1.0"
 
@@ -57,7 +61,10 @@ __all__ = [
     "NoPenalty",
     "Pearson",
     "ProjectionCorrelation",
+    "Recipe",
+    "Selection",
     "Simulation",
+    "SmRMR",
     "Solution",
     "SolutionPath",
     "associate",
@@ -77,6 +84,7 @@ __all__ = [
     "q_values",
     "redundancy",
     "relevance",
+    "select",
     "simulate",
     "solution_path",
     "solve",
@@ -84,6 +92,10 @@ __all__ = [
 
 _LATER = {  # modules that load scikit-learn or much of scipy: imported when first asked for
     "comparators": ("MRMR", "SIS", "HSICLasso"),
+    "estimator": ("SmRMR",),
+    "pipeline": ("select",),
+    "recipe": ("Recipe",),
+    "selection": ("Selection",),
     "knockoffs": (
         "Diagnosis",
         "Knockoffs",

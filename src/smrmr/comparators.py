@@ -6,40 +6,29 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .association import parse_bytes
 from .associator import Associator
-from .inputs import Columns, as_columns
+from .inputs import Columns
 from .lars import first_to_enter
 from .measures import HSIC, as_measure
 from .mutual_information import DiscreteInformation, NeighbourInformation
-from .targets import as_target, check_same_rows
-from .types import Data, Indices, Mask, Matrix, Measure, Target, Vector
+from .selector import Selector
+from .types import Data, Indices, Matrix, Measure, Target, Vector
 
 QUOTIENT_FLOOR = 1e-3  # redundancies below it count as this much: a quotient by 0 says nothing
 
 
-class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """What the rivals share: reading the data, keeping the ranking, answering `get_support`."""
+class _Ranking(Selector):
+    """What the rivals share: a number of features to select, and a ranking of all of them."""
 
     n_features_to_select: int
     ranking_: Indices
     scores_: Vector
-    support_: Mask
 
     def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        if hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
-            validate_data(self, X, skip_check_array=True)
-        else:
-            X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
+        columns, response = super()._read(X, y, target)
         if not (
             isinstance(self.n_features_to_select, (int, np.integer))
             and self.n_features_to_select > 0
@@ -47,8 +36,6 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"n_features_to_select={self.n_features_to_select!r} must be a positive integer."
             )
-        columns, response = as_columns(X), as_target(y, target)
-        check_same_rows(columns, response)
         return columns, response
 
     def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
@@ -62,19 +49,8 @@ class _Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.ranking_ = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)
 
-    def _get_support_mask(self) -> Mask:
-        check_is_fitted(self)
-        return self.support_
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.input_tags.string = False
-        return tags
-
-
-class SIS(_Selector):
+class SIS(_Ranking):
     r"""Sure independence screening: the features of largest relevance (Fan and Lv 2008).
 
     Keeps the `n_features_to_select` features with the largest :math:`D(X_k, Y)` or, given a
@@ -133,7 +109,7 @@ class SIS(_Selector):
         return self
 
 
-class MRMR(_Selector):
+class MRMR(_Ranking):
     r"""Classic greedy mRMR (Peng, Long and Ding 2005; Ding and Peng 2005).
 
     The first feature is the most relevant. Each next one maximises, with S the features chosen,
@@ -245,7 +221,7 @@ class MRMR(_Selector):
         )
 
 
-class HSICLasso(_Selector):
+class HSICLasso(_Ranking):
     r"""HSIC Lasso (Yamada et al. 2014) and its block form (Climente-Gonzalez et al. 2019).
 
     .. math:: \min_{\theta \ge 0} \; \tfrac12 \theta' D \theta - r'\theta + \lambda 1'\theta

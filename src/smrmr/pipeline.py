@@ -67,7 +67,7 @@ def select(
     >>> data = simulate("1.d", n=500, p=200, random_state=0)
     >>> found = select(data.X, data.y, Recipe(fdr=0.2), rng=0)
     >>> len(set(found.selected.tolist()) & set(data.support.tolist()))
-    9
+    10
     """
     recipe = Recipe() if recipe is None else recipe
     columns, target = as_columns(X), as_target(y, recipe.target)

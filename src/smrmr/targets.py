@@ -109,6 +109,12 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
         raise ValueError(
             f"the rows of {name} differ in length. One value a row is needed."
         ) from None
+    if values.dtype.names:
+        raise ValueError(
+            f"{name} is a table of fields ({', '.join(values.dtype.names)}), as used for survival "
+            "times. Survival targets are not supported: pass one field, such as the event within "
+            "a fixed time as classes."
+        )
     if values.dtype.kind == "O":
         return _from_objects(values, name)
     if values.dtype.kind == "c":

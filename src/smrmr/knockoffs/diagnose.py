@@ -17,7 +17,7 @@ LEVEL = 0.01  # chance that good knockoffs fail, over both tests
 FLIPS = 999
 FOLDS = 5
 MAX_ROWS = 300
-MAX_FEATURES = 100
+MAX_FEATURES = 30
 TILE = 1024
 
 
@@ -71,7 +71,7 @@ def diagnose_knockoffs(
     exchangeable, nobody can say of a row and its swapped twin which is which, so choosing the one
     or the other by a coin changes nothing: 999 such choices give exact p-values for (a) the change
     of all second moments and (b) the cross-validated success of a kernel classifier that sees
-    every pair of features. At most 300 rows, and for (b) 100 features, drawn at random, are used.
+    every pair of features. At most 300 rows, and for (b) 30 features, drawn at random, are used.
 
     Knockoffs fitted to these same rows look better here than they are on others: a failure is
     telling, a pass is not proof.

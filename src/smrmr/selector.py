@@ -1,0 +1,46 @@
+"""What every selector of this package shares as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .inputs import Columns, as_columns
+from .targets import as_target, check_same_rows
+from .types import Data, Mask, Target
+
+
+class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Reads X and y as scikit-learn expects it, and answers `get_support` from `support_`."""
+
+    support_: Mask
+
+    def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        if hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
+            validate_data(self, X, skip_check_array=True)
+        else:
+            X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
+        columns, response = as_columns(X), as_target(y, target)
+        check_same_rows(columns, response)
+        if hasattr(self, "feature_names_in_"):  # of other frames only scikit-learn saw the names
+            columns = replace(columns, names=tuple(map(str, self.feature_names_in_)))
+        return columns, response
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.string = False
+        return tags

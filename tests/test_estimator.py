@@ -1,0 +1,151 @@
+"""SmRMR as a scikit-learn selector: its contract, frames in and out, progress, the preset."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+from smrmr import Recipe, SmRMR, select, simulate
+
+nothing_found = pytest.mark.filterwarnings(
+    "ignore:No features were selected", "ignore:Knockoffs. NOT exchangeable"
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return simulate("1.d", n=200, p=100, random_state=3)
+
+
+@nothing_found
+@pytest.mark.filterwarnings("ignore:y has .* whole-numbered", "ignore:columns .* have fewer")
+@pytest.mark.parametrize(
+    ("estimator", "check"),
+    list(estimator_checks_generator(SmRMR(random_state=0))),
+    ids=lambda value: str(getattr(getattr(value, "func", value), "__name__", value)),
+)
+def test_scikit_learn_checks(estimator, check):
+    """All of them, none expected to fail."""
+    check(estimator)
+
+
+def test_estimator_is_the_functional_core(data):
+    fitted = SmRMR(fdr=0.4, penalty="l1", random_state=5).fit(data.X, data.y)
+    core = select(data.X, data.y, Recipe(fdr=0.4, penalty="l1"), rng=5)
+    np.testing.assert_array_equal(fitted.W_, core.W)
+    np.testing.assert_array_equal(fitted.selected_, core.selected)
+    assert fitted.get_support(indices=True).tolist() == sorted(core.selected.tolist())
+    assert fitted.transform(data.X).shape == (200, len(core.selected))
+    assert fitted.selection_.seed == 5
+
+
+def test_every_setting_of_the_recipe_is_a_parameter():
+    settings = set(Recipe.__dataclass_fields__) | {"random_state", "verbose"}
+    assert set(SmRMR().get_params()) == settings
+    defaults = Recipe()
+    for name in Recipe.__dataclass_fields__:
+        assert getattr(SmRMR(), name) == getattr(defaults, name)
+
+
+def test_the_papers_preset_names_every_choice(data):
+    """The preset must stay the paper's pipeline whatever the defaults become."""
+    paper = SmRMR.paper(fdr=0.25, penalty="scad").get_params()
+    expected = {
+        "fdr": 0.25, "measure": "pc", "penalty": "scad", "lam": "cv", "cv": 5, "lla_steps": 2,
+        "screening": "auto", "screen_share": 0.4, "screen_lam": 0.01, "screen_steps": "both",
+        "n_keep": None, "recycle": True, "cross_terms": True, "knockoffs": "gaussian",
+        "covariance": "sample", "s": "equi", "copula": False, "n_draws": 1, "on_empty": "none",
+    }  # fmt: skip
+    assert {name: paper[name] for name in expected} == expected
+    fitted = SmRMR.paper(random_state=0).fit(data.X, data.y)
+    assert fitted.selection_.draws[0].covariance == "sample"
+
+
+def test_names_go_in_and_come_out(data):
+    names = [f"gene {k}" for k in range(100)]
+    frames = [pd.DataFrame(data.X, columns=names), pl.DataFrame(data.X, schema=names)]
+    bare = SmRMR(random_state=0).fit(data.X, data.y)
+    for frame in frames:
+        fitted = SmRMR(random_state=0).fit(frame, data.y)
+        assert fitted.feature_names_in_.tolist() == names
+        assert fitted.get_feature_names_out().tolist() == [
+            names[k] for k in bare.get_support(indices=True)
+        ]
+        assert fitted.selection_.selected_names == [names[k] for k in bare.selected_]
+        assert "gene 0" in fitted.selection_.explain("gene 0")
+    out = SmRMR(random_state=0).set_output(transform="pandas").fit(frames[0], data.y)
+    assert list(out.transform(frames[0]).columns) == out.get_feature_names_out().tolist()
+
+
+def test_works_in_pipelines_and_searches():
+    data = simulate("1.d", n=450, p=100, random_state=0)
+    selector = SmRMR(fdr=0.4, lam=0.01, on_empty="relax", random_state=0)
+    pipeline = make_pipeline(selector, LinearRegression())
+    search = GridSearchCV(pipeline, {"smrmr__fdr": [0.4, 0.5]}, cv=2)
+    assert search.fit(data.X, data.y).best_score_ > 0.5
+    assert cross_val_score(search, data.X, data.y, cv=2).mean() > 0.4
+
+
+def test_clone_and_pickle_keep_everything(data):
+    fitted = SmRMR(fdr=0.2, random_state=1).fit(data.X, data.y)
+    again = pickle.loads(pickle.dumps(fitted))
+    np.testing.assert_array_equal(again.W_, fitted.W_)
+    assert again.selection_.to_json() == fitted.selection_.to_json()
+    assert clone(fitted).get_params() == fitted.get_params()
+
+
+@nothing_found
+def test_an_empty_selection_warns_and_gives_no_columns(rng):
+    X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
+    fitted = SmRMR(fdr=0.05, random_state=0).fit(X, y)
+    assert fitted.selected_.size == 0
+    with pytest.warns(UserWarning, match="No features were selected"):
+        assert fitted.transform(X).shape == (60, 0)
+    assert "at least 20 features must stand out" in str(fitted.selection_)
+    relaxed = SmRMR(fdr=0.05, on_empty="relax", random_state=0).fit(X, y)
+    assert relaxed.transform(X).shape[1] >= 1
+
+
+def test_random_states_of_every_kind(data):
+    for seed in (np.random.RandomState(1), np.random.default_rng(1), None):
+        assert SmRMR(lam=0.01, random_state=seed).fit(data.X, data.y).selection_.seed is None
+    one, two = (
+        SmRMR(lam=0.01, random_state=np.random.RandomState(7)).fit(data.X, data.y).W_
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(one, two)
+
+
+def test_bars_show_stages_and_silence_is_the_default(data, capsys, caplog):
+    with caplog.at_level(logging.INFO, logger="smrmr"):
+        SmRMR(random_state=0).fit(data.X, data.y)
+    quiet = capsys.readouterr()
+    assert quiet.out == quiet.err == ""
+    assert any("knockoffs" in message for message in caplog.messages)
+    SmRMR(random_state=0, verbose=1).fit(data.X, data.y)
+    loud = capsys.readouterr()
+    assert loud.out == ""
+    assert "relevance" in loud.err
+    assert "tuning" in loud.err
+
+
+def test_sparse_and_several_outputs(data):
+    from scipy.sparse import csr_array
+
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        SmRMR().fit(csr_array(data.X), data.y)
+    outputs = np.column_stack([data.y, data.X[:, 0]])
+    fitted = SmRMR(lam=0.01, random_state=0).fit(data.X, outputs)
+    assert fitted.selection_.target == "multi-output"
+    hsic = SmRMR(measure="hsic", random_state=0).fit(data.X, outputs)
+    assert np.isfinite(hsic.W_).all()

@@ -1,0 +1,423 @@
+"""The whole method: the laws that FDR control rests on, and what may not change an answer."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import smrmr
+from smrmr import Recipe, Selection, select, simulate
+from smrmr.inputs import Columns, as_columns
+from smrmr.measures import MEASURES
+from smrmr.penalties import PENALTIES
+from smrmr.pipeline import _knockoffs, _pair
+from smrmr.screening import screen, split_rows
+from smrmr.solvers import solve
+from smrmr.targets import as_target
+from smrmr.tuning import Paired, associate_pairs, choose_lam, deal_folds
+
+good_knockoffs_fail_sometimes = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+EVERY = [(measure, penalty) for measure in MEASURES for penalty in PENALTIES]
+
+
+def paired_columns(recipe, n=60, p=40, design="1.c", seed=0):
+    """Features and knockoffs beside each other, rows recycled, as the pipeline makes them."""
+    data = simulate(design, n, p, random_state=seed)
+    columns, target = as_columns(data.X), as_target(data.y, data.target)
+    found = screen(columns, target, recipe, np.random.default_rng(1))
+    drawn, _, _ = _knockoffs(
+        columns, found.kept, found.rows_select, recipe, np.random.default_rng(2)
+    )
+    return _pair(columns, target, found.kept, drawn, found, recipe)
+
+
+def solved(paired, recipe):
+    """Coefficients, the lambda chosen, and its place on the path."""
+    problem = associate_pairs(paired, recipe)
+    tuning = choose_lam(paired, problem, recipe, np.random.default_rng(3))
+    theta = solve(problem, penalty=tuning.penalty, lam=tuning.lam).theta
+    return theta, tuning
+
+
+def swapped(paired, features):
+    order = np.arange(2 * paired.n_kept)
+    order[features], order[features + paired.n_kept] = features + paired.n_kept, features.copy()
+    columns = Columns(paired.columns.values[:, order], None, paired.columns.nominal)
+    return Paired(columns, paired.target, paired.part), order
+
+
+def check_swap_law(recipe, **data):
+    paired = paired_columns(recipe, **data)
+    features = np.arange(0, paired.n_kept, 3)
+    theta, tuning = solved(paired, recipe)
+    exchanged, order = swapped(paired, features)
+    theta_swapped, tuning_swapped = solved(exchanged, recipe)
+    assert theta.max() > 0
+    assert (
+        np.argmin(tuning.losses) == np.argmin(tuning_swapped.losses) if tuning.lams.size else True
+    )
+    np.testing.assert_allclose(tuning_swapped.losses, tuning.losses, atol=1e-7)
+    np.testing.assert_allclose(theta_swapped, theta[order], atol=1e-7)
+
+
+@pytest.mark.parametrize(("measure", "penalty"), EVERY)
+def test_swap_law(measure, penalty):
+    """Law: exchanging features with their knockoffs exchanges coefficients, and nothing else."""
+    check_swap_law(Recipe(measure=measure, penalty=penalty))
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe(lam="cv-debiased"),
+        Recipe(lam="cv-debiased", measure="hsic", penalty="l1"),
+        Recipe(lam=0.02),
+        Recipe(recycle=False),
+        Recipe(s="mvr", covariance="sample", copula=False),
+        Recipe(lam="bayes", penalty=["l1", "mcp"]),
+        Recipe(screening="none"),
+    ],
+)
+def test_swap_law_of_other_recipes(recipe):
+    pytest.importorskip("optuna") if recipe.lam == "bayes" else None
+    check_swap_law(recipe)
+    if recipe.lam != "bayes":
+        check_swap_law(recipe, design="3.a")
+
+
+def test_swap_law_fails_without_cross_terms():
+    """Eq. (4.1) as printed tells features from knockoffs; this is why it is not the default."""
+    with pytest.raises(AssertionError):
+        check_swap_law(Recipe(cross_terms=False))
+
+
+@pytest.mark.parametrize(("measure", "penalty"), EVERY)
+def test_row_leak_law(measure, penalty, rng):
+    """Law: whatever the selecting rows hold, the same features are kept."""
+    recipe = Recipe(measure=measure, penalty=penalty, target="continuous")
+    data = simulate("2.a", 60, 80, random_state=0)
+    honest = select(data.X, data.y, recipe, rng=5)
+    target = as_target(data.y, "continuous")
+    (child,) = np.random.default_rng(5).spawn(1)
+    _, rows = split_rows(target, 0.4, child.spawn(4)[0])
+    X, y = data.X.copy(), data.y.copy()
+    X[rows] = rng.standard_cauchy(size=(len(rows), 80))
+    y[rows] = rng.normal(size=len(rows)) * 100
+    assert len(rows) == honest.draws[0].n_select
+    garbled = select(X, y, recipe, rng=5)
+    np.testing.assert_array_equal(garbled.kept, honest.kept)
+    np.testing.assert_array_equal(garbled.relevance, honest.relevance)
+    assert not np.array_equal(garbled.W, honest.W)
+
+
+def check_fair_signs(measure, penalty, seeds):
+    """Signs of W of null features are coins, overall and in the top fifth."""
+    overall, top = [], []
+    for seed in range(seeds):
+        data = simulate("1.d", 150, 120, random_state=[3, seed])
+        draw = select(data.X, data.y, Recipe(measure=measure, penalty=penalty), seed).draws[0]
+        W = draw.W[~np.isin(draw.kept, data.support) & (draw.W != 0)]
+        if W.size:
+            overall.append(np.mean(W > 0))
+            top.append(np.mean(W[np.argsort(-np.abs(W))[: max(1, len(W) // 5)]] > 0))
+    for shares in (overall, top):
+        assert abs(np.mean(shares) - 0.5) <= 3 * np.std(shares) / np.sqrt(len(shares)), shares
+
+
+@good_knockoffs_fail_sometimes
+@pytest.mark.parametrize(("measure", "penalty"), [("pc", "mcp"), ("hsic", "l1")])
+def test_fair_signs(measure, penalty):
+    check_fair_signs(measure, penalty, seeds=40)
+
+
+@pytest.mark.slow
+@good_knockoffs_fail_sometimes
+@pytest.mark.parametrize(("measure", "penalty"), EVERY)
+def test_fair_signs_of_every_recipe(measure, penalty):
+    check_fair_signs(measure, penalty, seeds=60)
+
+
+def comparable(selection):
+    content = json.loads(selection.to_json())
+    return {k: v for k, v in content.items() if k not in ("seconds", "settings")}
+
+
+@good_knockoffs_fail_sometimes
+@pytest.mark.parametrize("measure", MEASURES)
+def test_same_seed_same_selection_whatever_the_jobs(measure):
+    data = simulate("3.b", 100, 150, random_state=0)
+    recipes = [
+        Recipe(measure=measure, target="classes", n_jobs=jobs, memory=m)
+        for jobs, m in ((1, "1GB"), (2, "9MB"))
+    ]
+    one, two = (select(data.X, data.y, recipe, rng=4) for recipe in recipes)
+    if measure == "pc":
+        assert comparable(one) == comparable(two)
+    np.testing.assert_allclose(one.W, two.W, atol=1e-10)
+    np.testing.assert_array_equal(one.selected, two.selected)
+    assert not np.array_equal(one.W, select(data.X, data.y, recipes[0], rng=5).W)
+
+
+def test_permuting_pairs_permutes_importances(rng):
+    paired = paired_columns(Recipe())
+    theta, _ = solved(paired, Recipe())
+    shuffled = rng.permutation(paired.n_kept)
+    order = np.concatenate([shuffled, shuffled + paired.n_kept])
+    columns = Columns(paired.columns.values[:, order], None, paired.columns.nominal)
+    other, _ = solved(Paired(columns, paired.target, paired.part), Recipe())
+    np.testing.assert_allclose(other, theta[order], atol=1e-7)
+
+
+def test_renaming_classes_changes_nothing():
+    data = simulate("3.b", 90, 100, random_state=0)
+    names = np.array(["well", "ill"])[data.y.astype(int)]
+    one, two = select(data.X, names, rng=0), select(data.X, 1 - data.y.astype(int) > 0, rng=0)
+    assert comparable(one) == comparable(two)
+
+
+@good_knockoffs_fail_sometimes
+def test_fdr_is_controlled_where_power_is_high():
+    """Mean false discovery proportion over 40 draws of an easy design is below the level."""
+    proportions, found = [], []
+    for seed in range(40):
+        data = simulate("1.d", 200, 95, random_state=[1, seed])
+        chosen = select(data.X, data.y, Recipe(fdr=0.3, lam=0.01), seed).selected
+        hits = np.isin(chosen, data.support).sum()
+        proportions.append((len(chosen) - hits) / max(len(chosen), 1))
+        found.append(hits / 10)
+    assert np.mean(proportions) <= 0.3 + 3 * np.std(proportions) / np.sqrt(40)
+    assert np.mean(found) > 0.5
+
+
+def test_split_takes_each_class_in_its_share():
+    y = np.repeat(["a", "b", "c"], [50, 30, 11])
+    target = as_target(y)
+    screening, selecting = split_rows(target, 0.4, np.random.default_rng(0))
+    assert len(screening) == 36
+    counts = [np.sum(y[screening] == name) for name in "abc"]
+    assert counts[0] == 20
+    assert counts[1] == 12
+    assert counts[2] in (4, 5)
+    assert sorted([*screening, *selecting]) == list(range(91))
+
+
+def test_folds_deal_out_classes_and_parts_evenly(rng):
+    target = as_target(np.repeat(["a", "b"], [60, 41]))
+    part = rng.integers(0, 2, size=101)
+    paired = Paired(Columns(np.zeros((101, 2)), None, np.zeros(2, bool)), target, part)
+    fold = deal_folds(paired, 5, rng)
+    assert np.ptp(np.bincount(fold)) <= 1
+    for label in (0, 1):
+        for side in (0, 1):
+            cell = fold[(target.values == label) & (part == side)]
+            assert np.ptp(np.bincount(cell, minlength=5)) <= 1
+
+
+def test_sizes_follow_the_paper():
+    """n_0 = floor(0.4 n), s_0 = floor((n_1 - 1) / 2), 4 s_0 shortlisted; all rows when 2 p < n."""
+    data = simulate("1.a", 101, 400, random_state=0)
+    draw = select(data.X, data.y, rng=0).draws[0]
+    assert (draw.n_screen, draw.n_select, len(draw.kept), len(draw.shortlisted)) == (
+        40,
+        61,
+        30,
+        120,
+    )
+    few = select(data.X[:, :50], data.y, rng=0).draws[0]
+    assert (few.n_screen, few.n_select, len(few.kept)) == (0, 101, 50)
+
+
+def test_held_out_loss_is_the_literal_one():
+    """Oracle: associations and paths of each fold, computed apart through the public functions."""
+    recipe = Recipe(measure="pc", penalty="l1", cv=3)
+    paired = paired_columns(recipe)
+    problem = associate_pairs(paired, recipe)
+    tuning = choose_lam(paired, problem, recipe, np.random.default_rng(3))
+    fold = deal_folds(paired, 3, np.random.default_rng(3))
+    X, y = paired.columns.values, paired.target.values
+    total = np.zeros(50)
+    for k in range(3):
+        train = smrmr.associate(X[fold != k], y[fold != k], target="continuous")
+        test = smrmr.associate(X[fold == k], y[fold == k], target="continuous")
+        path = smrmr.solution_path(train, penalty="l1", lams=tuning.lams)
+        for i, theta in enumerate(path.thetas):
+            value = 0.5 - test.relevance @ theta + 0.5 * theta @ test.redundancy @ theta
+            total[i] += value * np.sum(fold == k)
+    np.testing.assert_allclose(tuning.losses, total / len(fold), atol=1e-10)
+    assert tuning.lam == tuning.lams[np.argmin(total)]
+    assert tuning.lams[-1] == pytest.approx(1e-3 * problem.relevance.max())
+
+
+def test_debiased_loss_prefers_no_feature_when_there_is_no_signal():
+    """Method notes: the plain criterion runs to the smallest lambda, the debiased one does not."""
+    chosen = {}
+    for lam in ("cv", "cv-debiased"):
+        shares = []
+        for seed in range(12):
+            rng = np.random.default_rng(seed)
+            X, y = rng.normal(size=(100, 30)), rng.normal(size=100)
+            draw = select(X, y, Recipe(lam=lam, screening="none"), seed).draws[0]
+            shares.append(draw.lam / draw.lams[0])
+        chosen[lam] = np.median(shares)
+    assert chosen["cv"] < 0.01
+    assert chosen["cv-debiased"] > 0.5
+
+
+def test_copies_are_selected_together():
+    data = simulate("1.d", 300, 100, random_state=0)
+    X = np.column_stack([data.X, 3 - 2 * data.X[:, 10], np.full(300, 7.0), data.X[:, 11]])
+    found = select(X, data.y, rng=0)
+    assert [group.tolist() for group in found.groups] == [[10, 100], [11, 102]]
+    assert found.constants.tolist() == [101]
+    assert {10, 100} <= set(found.selected.tolist())
+    assert found.q_values[100] == found.q_values[10]
+    assert "copy of x10. x10 is selected" in found.explain(100)
+    assert "constant" in found.explain(101)
+    alone = select(data.X, data.y, rng=0)
+    np.testing.assert_allclose(found.W[:100], alone.W)
+
+
+def test_knockoffs_of_the_user_are_used(rng):
+    data = simulate("1.d", 120, 95, random_state=0)
+    twins = smrmr.gaussian_knockoffs(data.X, random_state=1).X_knockoff
+    given = select(data.X, data.y, Recipe(knockoffs=twins, screening="none"), rng=0)
+    called = select(data.X, data.y, Recipe(knockoffs=lambda X, rng: twins, screening="none"), rng=0)
+    np.testing.assert_array_equal(given.W, called.W)
+    both = smrmr.associate(np.hstack([data.X, twins]), data.y, target="continuous")
+    theta = smrmr.solve(both, penalty="mcp", lam=given.draws[0].lam).theta
+    np.testing.assert_allclose(given.W, theta[:95] - theta[95:], atol=1e-9)
+    same = twins.copy()
+    same[:, 3] = data.X[:, 3]
+    assert select(data.X, data.y, Recipe(knockoffs=same, screening="none"), rng=0).W[3] == 0
+    with pytest.raises(ValueError, match="needs fresh knockoffs"):
+        select(data.X, data.y, Recipe(knockoffs=twins, n_draws=2), rng=0)
+    with pytest.raises(ValueError, match=r"X_knockoff \(120, 94\)"):
+        select(data.X, data.y, Recipe(knockoffs=twins[:, 1:]), rng=0)
+
+
+def test_bad_knockoffs_give_a_warning(rng):
+    data = simulate("1.d", 200, 95, random_state=0)
+    noise = rng.normal(size=data.X.shape)
+    with pytest.warns(UserWarning, match="NOT exchangeable"):
+        found = select(data.X, data.y, Recipe(knockoffs=noise, screening="none"), rng=0)
+    assert not found.draws[0].diagnosis.passed
+
+
+def test_several_draws_are_combined_by_e_values():
+    data = simulate("1.d", 250, 200, random_state=0)
+    found = select(data.X, data.y, Recipe(n_draws=4, fdr=0.4), rng=0)
+    assert len(found.draws) == 4
+    draws = np.zeros((4, 200))
+    for row, draw in zip(draws, found.draws, strict=True):
+        row[draw.kept] = draw.W
+    expected = smrmr.derandomise(draws, 0.4)
+    np.testing.assert_array_equal(found.selected, expected.selected)
+    np.testing.assert_allclose(found.W, draws.mean(axis=0))
+    assert ((found.q_values <= 0.4 + 1e-12) == np.isin(np.arange(200), found.selected)).all()
+    assert "of 4 draws" in found.explain(0)
+    assert len({tuple(draw.kept) for draw in found.draws}) > 1  # rows are split anew each time
+    assert "4 draws" in str(found)
+    assert comparable(Selection.from_json(found.to_json())) == comparable(found)
+
+
+@pytest.fixture(scope="module")
+def found():
+    data = simulate("1.d", 200, 400, random_state=2)
+    return data, select(data.X, data.y, Recipe(fdr=0.3), rng=2)
+
+
+def test_deciding_again_equals_fitting_again(found):
+    data, selection = found
+    for fdr in (0.1, 0.5):
+        again = select(data.X, data.y, Recipe(fdr=fdr), rng=2)
+        np.testing.assert_array_equal(selection.at(fdr).selected, again.selected)
+    relaxed = select(data.X, data.y, Recipe(fdr=0.05, on_empty="relax"), rng=2)
+    assert relaxed.level > 0.05
+    assert relaxed.selected.size
+
+
+def test_selection_survives_json(found):
+    _, selection = found
+    back = Selection.from_json(selection.to_json())
+    assert back.to_json() == selection.to_json()
+    np.testing.assert_array_equal(back.selected, selection.selected)
+    np.testing.assert_array_equal(back.W, selection.W)
+    assert back.explain("x0") == selection.explain("x0")
+    for text in ("", "[]", '{"names": []}', "nonsense"):
+        with pytest.raises(ValueError, match="not a selection"):
+            Selection.from_json(text)
+
+
+def test_every_feature_has_a_fate_and_an_explanation(found):
+    _, selection = found
+    frame = selection.to_frame()
+    assert set(frame["feature"]) == set(selection.names)
+    assert frame["selected"].sum() == len(selection.selected)
+    assert frame["feature"][: len(selection.selected)].tolist() == selection.selected_names
+    phrases = {
+        "selected": "is selected",
+        "screened out by relevance": "screened out by relevance",
+        "screened out by mRMR": "screened out by mRMR",
+        "no weight": "got no weight",
+        "below the threshold": "below",
+        "beaten by its knockoff": "beaten by its knockoff",
+    }
+    seen = set()
+    for k in range(selection.n_features):
+        fate = selection.fate(k)
+        assert phrases[fate] in selection.explain(k)
+        seen.add(fate)
+    assert len(seen) >= 5
+    with pytest.raises(ValueError, match=r"no feature 'x39x'. Did you mean x39"):
+        selection.explain("x39x")
+    with pytest.raises(ValueError, match="between 0 and 399"):
+        selection.explain(400)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"fdr": 0}, "fdr=0 is not a level"),
+        ({"fdr": 1.2}, "fdr=1.2"),
+        ({"measure": "mi"}, "mi"),
+        ({"penalty": "ridge"}, "ridge"),
+        ({"penalty": ["l1", "mcp"]}, "only lam='bayes' can choose"),
+        ({"lam": "best"}, "lam='best'"),
+        ({"lam": -1}, "lam=-1"),
+        ({"cv": 1}, "cv=1"),
+        ({"screening": "half"}, "screening='half'"),
+        ({"screen_share": 1.0}, "screen_share=1.0"),
+        ({"screen_lam": -0.1}, "screen_lam=-0.1"),
+        ({"screen_steps": "three"}, "screen_steps='three'"),
+        ({"n_keep": 0}, "n_keep=0"),
+        ({"n_draws": 0}, "n_draws=0"),
+        ({"n_draws": 3, "on_empty": "relax"}, "n_draws=1"),
+        ({"covariance": "magic"}, "covariance='magic'"),
+        ({"knockoffs": "deep"}, "knockoffs='deep'"),
+        ({"s": "max"}, "s='max'"),
+        ({"recycle": "yes"}, "recycle='yes'"),
+        ({"memory": "much"}, "memory='much'"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Recipe(**settings)
+
+
+def test_bad_data_are_named(rng):
+    X, y = rng.normal(size=(40, 100)), rng.normal(size=40)
+    with pytest.raises(ValueError, match=r"n_keep=12 .* Set n_keep <= 11"):
+        select(X, y, Recipe(n_keep=12), rng=0)
+    assert len(select(X, y, Recipe(n_keep=11), rng=0).kept) == 11
+    with pytest.raises(ValueError, match=r"too few to split.* At least 10 rows are needed"):
+        select(X[:9], y[:9], Recipe(screening="split"), rng=0)
+    assert select(X[:10], y[:10], rng=0).draws[0].n_screen == 4
+    with pytest.raises(ValueError, match="every column of X is constant"):
+        select(np.ones((40, 3)), y, rng=0)
+    survival = np.array([(True, 3.0)] * 40, dtype=[("event", bool), ("time", float)])
+    with pytest.raises(ValueError, match=r"event, time.*Survival targets"):
+        select(X, survival, rng=0)
+    with pytest.raises(ValueError, match=r"covariance has shape \(3, 3\)"):
+        select(X, y, Recipe(covariance=np.eye(3)), rng=0)

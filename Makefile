@@ -27,6 +27,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/association.py
 	$(BIN)/python benchmarks/solver.py
 	$(BIN)/python benchmarks/knockoffs.py
+	$(BIN)/python benchmarks/fit.py
 
 $(VENV)/created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "smrmr needs Python 3.10 or newer; set PYTHON=...")'

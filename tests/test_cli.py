@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -13,19 +14,31 @@ def run(*arguments):
     )
 
 
-def test_demo_counts_true_and_false_picks():
-    """Design 1.a is easy: every method finds its two features among fifty."""
-    done = run("demo", "--design", "1.a", "--n", "100", "--p", "50")
+def test_demo_counts_true_false_and_missed_features():
+    """The counts agree with the table, and an easy design is mostly found."""
+    done = run("demo", "--design", "1.d", "--n", "400", "--p", "150")
     assert done.returncode == 0, done.stderr
-    for method in ("SIS (pc)", "MRMR", "HSICLasso", "penalised mRMR"):
-        row = next(line for line in done.stdout.splitlines() if method in line)
-        cells = [cell.strip() for cell in row.strip("│┃| ").split("│")]
-        assert cells[1:3] == ["2", "0"], row
-        assert set(cells[3].split()) == {"x0", "x5"}
+    last = done.stdout.splitlines()[-1]
+    found, false, missed = map(int, re.findall(r"\d+", last))
+    rows = [line.split("│")[1:6] for line in done.stdout.splitlines() if line.startswith("│ x")]
+    truths = [cells[4].strip() for cells in rows]
+    assert (truths.count("true"), truths.count("false")) == (found, false)
+    assert found + missed == 10
+    assert found >= 7
+    true = {f"x{k}" for k in range(0, 100, 10)}
+    assert all((cells[0].strip() in true) == (cells[4].strip() == "true") for cells in rows)
+
+
+def test_demo_says_that_nothing_was_found():
+    done = run("demo", "--design", "1.a", "--n", "60", "--p", "50", "--fdr", "0.05")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "Nothing selected at FDR 0.05" in said
+    assert "0 true features found, 0 false, 2 missed." in said
 
 
 def test_bad_design_is_a_message_and_not_a_traceback():
-    for arguments in (["--design", "9.z"], ["--p", "5"], ["--measure", "nope"]):
+    for arguments in (["--design", "9.z"], ["--p", "5"], ["--measure", "nope"], ["--fdr", "2"]):
         done = run("demo", *arguments)
         assert done.returncode == 2
         assert done.stderr.startswith("smrmr: ")

@@ -1,4 +1,4 @@
-"""The README's example runs as printed."""
+"""The README's examples run as printed, given a table.csv with a column disease."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
+
+from smrmr import simulate
+
 README = Path(__file__).parents[1] / "README.md"
 
 
 def test_python_blocks_run(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
     assert blocks
+    data = simulate("3.b", n=200, p=300, random_state=0)
+    table = pd.DataFrame(data.X).add_prefix("gene")
+    table.assign(disease=np.where(data.y > 0, "ill", "well")).to_csv(
+        tmp_path / "table.csv", index=False
+    )
     for block in blocks:
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c", block],

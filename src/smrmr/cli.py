@@ -11,14 +11,15 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from .association import Associations, associate
-from .comparators import MRMR, SIS, HSICLasso
-from .simulate import DESIGNS, Simulation, simulate
-from .solvers import solution_path
+from .bars import progress_bars
+from .pipeline import select
+from .recipe import Recipe
+from .selection import Selection
+from .simulate import DESIGNS, simulate
 from .types import Indices
 
 app = typer.Typer(
-    help="Which features matter? Non-linear, non-redundant feature selection.",
+    help="Which features matter, and how many of those are false?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -28,40 +29,38 @@ app = typer.Typer(
 @app.command()
 def demo(
     design: Annotated[str, typer.Option(help=f"One of {', '.join(DESIGNS)}.")] = "2.c",
-    n: Annotated[int, typer.Option(help="Number of samples.")] = 200,
-    p: Annotated[int, typer.Option(help="Number of features.")] = 1000,
+    n: Annotated[int, typer.Option(help="Number of samples.")] = 500,
+    p: Annotated[int, typer.Option(help="Number of features.")] = 2000,
+    fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
     measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
 ) -> None:
-    """Let four methods pick features of a simulated data set and count true and false picks.
+    """Select features of a simulated data set and count true, false and missed ones.
 
-    Every method picks as many features as are true. Example: smrmr demo --design 3.b --p 500
+    Example: smrmr demo --design 3.b --p 500
     """
     try:
         data = simulate(design, n, p, random_state=seed)
-        associate(data.X[:, :20], data.y, measure=measure, target=data.target)  # compiles
+        recipe = Recipe(fdr=fdr, measure=measure, target=data.target)
         start = perf_counter()
-        found = associate(data.X, data.y, measure=measure, target=data.target)
+        with progress_bars() as progress:
+            found = select(data.X, data.y, recipe, seed, progress=progress)
         seconds = perf_counter() - start
     except ValueError as error:
         typer.echo(f"smrmr: {error}", err=True)
         raise typer.Exit(2) from None
-    count, target = len(data.support), data.target
-    picks = {
-        f"SIS ({measure})": SIS(count, measure=measure, target=target).fit(data.X, data.y),
-        f"MRMR ({measure})": MRMR(count, measure=measure, target=target).fit(data.X, data.y),
-        "HSICLasso": HSICLasso(count, target=target).fit(data.X, data.y),
-    }
-    table = Table("method", "true", "false", "features, best first")
-    for name, selector in picks.items():
-        _add(table, name, np.argsort(selector.ranking_)[:count], data)
-    _add(table, f"penalised mRMR ({measure}, MCP)", _largest(found, count), data)
     console = Console()
     console.print(
-        f"Design {design}: {n} samples of {p:,} features, {count} of them true. All associations "
-        f"({p * (p + 1) // 2:,} pairs) took {seconds:.2f} s."
+        f"Design {design}: {n} samples of {p:,} features, {len(data.support)} of them true. "
+        f"{found} ({seconds:.1f} s)"
     )
-    console.print(table)
+    if found.selected.size:
+        console.print(_table(found, data.support))
+    hits = np.isin(found.selected, data.support).sum()
+    console.print(
+        f"{hits} true features found, {len(found.selected) - hits} false, "
+        f"{len(data.support) - hits} missed."
+    )
 
 
 @app.command()
@@ -78,17 +77,14 @@ def main() -> None:
     app()
 
 
-def _largest(found: Associations, count: int) -> Indices:
-    """Largest coefficients at the first lambda of the path that leaves enough of them."""
-    thetas = solution_path(found, penalty="mcp").thetas
-    enough = np.flatnonzero((thetas > 0).sum(axis=1) >= count)
-    theta = thetas[enough[0] if len(enough) else -1]
-    return np.argsort(-theta, kind="stable")[:count]
-
-
-def _add(table: Table, name: str, features: Indices, data: Simulation) -> None:
-    hits = np.isin(features, data.support)
-    shown = [
-        f"[green]x{k}[/green]" if hit else f"x{k}" for k, hit in zip(features, hits, strict=True)
-    ]
-    table.add_row(name, str(hits.sum()), str((~hits).sum()), " ".join(shown))
+def _table(found: Selection, true: Indices) -> Table:
+    table = Table("feature", "W", "q-value", "relevance", "truth")
+    for k in found.selected:
+        table.add_row(
+            found.names[k],
+            f"{found.W[k]:.4f}",
+            f"{found.q_values[k]:.3f}",
+            f"{found.relevance[k]:.3f}",
+            "[green]true[/green]" if k in true else "false",
+        )
+    return table

@@ -1,0 +1,61 @@
+"""False discovery rate and power of the whole method over many data sets."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from joblib import Parallel, delayed
+
+from smrmr import Recipe, select, simulate
+
+SEEDS = 100
+LEVEL = 0.3
+DESIGNS = ("1.b", "1.d", "2.a", "2.c", "3.b", "null")
+SIZES = ((100, 100), (200, 500))
+RECIPES = {"pc + mcp": ("pc", "mcp"), "hsic + l1": ("hsic", "l1")}
+
+
+def one(design, n, p, measure, penalty, seed):
+    """False discovery proportion, share found, number, share of true features past the screen."""
+    data = simulate("1.d" if design == "null" else design, n, p, random_state=[7, seed])
+    y, true, kind = data.y, data.support, data.target
+    if design == "null":
+        y, true = np.random.default_rng([8, seed]).normal(size=n), data.support[:0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one good draw in a hundred fails its diagnosis
+        found = select(data.X, y, Recipe(LEVEL, measure, penalty, target=kind), rng=seed)
+    hits = np.isin(found.selected, true).sum()
+    n_found = len(found.selected)
+    return (
+        (n_found - hits) / max(n_found, 1),
+        hits / max(len(true), 1),
+        n_found,
+        n_found == 0,
+        np.isin(true, found.kept).mean() if len(true) else 1.0,
+        found.draws[0].at_floor,
+    )
+
+
+@pytest.mark.slow
+def test_fdr_over_designs_sizes_and_recipes(capsys):
+    """No cell above alpha + 3 SE, at most one in twenty above alpha + 2 SE."""
+    excess = []
+    for n, p in SIZES:
+        for name, (measure, penalty) in RECIPES.items():
+            for design in DESIGNS:
+                runs = Parallel(n_jobs=-1)(
+                    delayed(one)(design, n, p, measure, penalty, seed) for seed in range(SEEDS)
+                )
+                fdr, tpr, size, empty, recall, floor = np.mean(runs, axis=0)
+                error = np.std([run[0] for run in runs]) / np.sqrt(SEEDS)
+                excess.append((fdr - LEVEL) / max(error, 1e-9))
+                with capsys.disabled():
+                    print(
+                        f"{name:<9} {design:<4} n={n} p={p}: TPR {tpr:.2f}  FDR {fdr:.3f} "
+                        f"({error:.3f})  N {size:.1f}  empty {empty:.2f}  screening recall "
+                        f"{recall:.2f}  lambda at floor {floor:.2f}"
+                    )
+    assert max(excess) <= 3
+    assert np.mean(np.array(excess) > 2) <= 1 / 20

@@ -23,8 +23,8 @@ from .knockoffs.diagnose import Diagnosis, check_pair, diagnose
 from .knockoffs.gaussian import check_nominal, draw_knockoffs
 from .knockoffs.given import given_knockoffs
 from .recipe import Recipe
-from .screening import Screening, screen
-from .selection import Draw, Selection
+from .screening import Screening, engine_of, screen
+from .selection import Draw, Selection, Shown
 from .solvers import solve
 from .targets import as_target, check_same_rows, take_rows
 from .tuning import Paired, associate_pairs, choose_lam
@@ -33,6 +33,8 @@ from .types import Data, Indices, Matrix, Progress, Target, Vector
 logger = logging.getLogger(__name__)
 
 NEIGHBOURS = 5
+SHOWN = 40  # features whose values a selection keeps for figures
+SHOWN_ROWS = 500
 
 
 def select(
@@ -104,11 +106,14 @@ def select_checked(
         relevance[candidates] += of_candidates / recipe.n_draws
         draws.append(draw)
     relevance = np.where(constant, 0.0, relevance[leaders])
+    with _timed("figures", seconds):
+        shown = _shown(columns, target, draws, recipe)
     _warn_if_failed([draw.diagnosis for draw in draws])
     return Selection(
         names=names,
         relevance=relevance,
         draws=tuple(draws),
+        shown=shown,
         groups=_groups(leaders),
         constants=np.flatnonzero(constant),
         fdr=recipe.fdr,
@@ -216,6 +221,24 @@ def _pair(
         rows = np.concatenate([screening.rows_screen, rows])
     plain = Columns(pairs, None, np.zeros(pairs.shape[1], dtype=bool))
     return Paired(plain, take_rows(target, rows), part)
+
+
+def _shown(columns: Columns, target: Target, draws: list[Draw], recipe: Recipe) -> Shown:
+    """Keep what figures need: features of largest W, on rows spread over the data."""
+    W = np.zeros(columns.n_columns)
+    for draw in draws:
+        W[draw.kept] += draw.W
+    features = np.argsort(-W, kind="stable")[: min(SHOWN, np.count_nonzero(W > 0))]
+    rows = np.unique(np.linspace(0, columns.n_rows - 1, SHOWN_ROWS).astype(np.intp))
+    return Shown(
+        features=features,
+        values=columns.values[np.ix_(rows, features)].astype(np.float64),
+        y=target.values[rows],
+        labels=target.labels,
+        redundancy=engine_of(columns.take(columns=features), recipe).with_each_other()
+        if len(features)
+        else np.empty((0, 0)),
+    )
 
 
 def _check_given(columns: Columns, recipe: Recipe) -> None:

@@ -43,6 +43,21 @@ class Draw:
 
 
 @dataclass(frozen=True)
+class Shown:
+    """What a report draws of the data: the features of largest W on at most 500 rows.
+
+    `y` holds class numbers if there are `labels`, else numbers. `redundancy` is the association of
+    each of the features with each other on all rows.
+    """
+
+    features: Indices
+    values: Matrix
+    y: Matrix
+    labels: tuple[str, ...]
+    redundancy: Matrix
+
+
+@dataclass(frozen=True)
 class Selection:
     """What was selected, at which level, and what became of every other feature.
 
@@ -54,6 +69,8 @@ class Selection:
         Association of every feature with the target, on the rows that screen (all rows if none do).
     draws
         What each draw of splits and knockoffs gave; one unless `n_draws` is larger.
+    shown
+        Values of the features of largest W, for figures.
     groups, constants
         Copies, each group led by the feature that stood for it, and features without variance.
     fdr, on_empty
@@ -67,6 +84,7 @@ class Selection:
     names: tuple[str, ...]
     relevance: Vector
     draws: tuple[Draw, ...]
+    shown: Shown
     groups: tuple[Indices, ...]
     constants: Indices
     fdr: float
@@ -213,6 +231,7 @@ class Selection:
             "statement": str(self),
             **{name: getattr(self, name) for name in self.__dataclass_fields__},
             "draws": [asdict(draw) for draw in self.draws],
+            "shown": asdict(self.shown),
         }
         return json.dumps(content, default=_plain, allow_nan=False)
 
@@ -230,6 +249,7 @@ class Selection:
         content["groups"] = tuple(np.array(group, dtype=np.intp) for group in content["groups"])
         content["constants"] = np.array(content["constants"], dtype=np.intp)
         content["draws"] = tuple(_read_draw(draw) for draw in draws)
+        content["shown"] = _read_shown(content["shown"])
         return cls(**content)
 
     def __str__(self) -> str:
@@ -325,6 +345,18 @@ def _read_draw(content: dict[str, Any]) -> Draw:
         content[name] = content[name].reshape(len(content["kept"]), width)
     content["diagnosis"] = Diagnosis(**content["diagnosis"])
     return Draw(**content)
+
+
+def _read_shown(content: dict[str, Any]) -> Shown:
+    k = len(content["features"])
+    y = np.array(content["y"], dtype=np.float64)
+    return Shown(
+        features=np.array(content["features"], dtype=np.intp),
+        values=np.array(content["values"], dtype=np.float64).reshape(len(y), k),
+        y=y,
+        labels=tuple(content["labels"]),
+        redundancy=np.array(content["redundancy"], dtype=np.float64).reshape(k, k),
+    )
 
 
 def _plain(value: Any) -> Any:

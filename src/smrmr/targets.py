@@ -53,13 +53,22 @@ def as_target(y: Data, target: str = "auto") -> Target:
             f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids. "
             "Pass the class of each sample, or target='continuous' for numbers."
         )
-    return Target(kind, codes)
+    return Target(kind, codes, _class_names(y, codes))
 
 
 def take_rows(target: Target, rows: Indices) -> Target:
     """The target in fewer rows; classes are numbered anew, for some may be gone."""
     values = target.values[rows]
     return Target(target.kind, first_appearance(values)[0] if target.kind == "classes" else values)
+
+
+def _class_names(y: Data, codes: Vector) -> tuple[str, ...]:
+    """Name of each class as the user wrote it."""
+    written = np.asarray(y, dtype=object).ravel()
+    first = np.unique(codes, return_index=True)[1]
+    return tuple(
+        f"{label:g}" if isinstance(label, float) else str(label) for label in written[first]
+    )
 
 
 def check_same_rows(columns: Columns, target: Target) -> None:

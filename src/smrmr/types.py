@@ -56,11 +56,12 @@ class Target:
     """The target y with its type settled.
 
     `values` is (n,) for ``"continuous"`` and (n, q) for ``"multi-output"``; for ``"classes"`` it
-    holds class numbers in order of first appearance.
+    holds class numbers in order of first appearance, and `labels` the names of the classes.
     """
 
     kind: str
     values: Vector
+    labels: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:

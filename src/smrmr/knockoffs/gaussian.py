@@ -76,7 +76,7 @@ def gaussian_knockoffs(
         have two levels.
     s
         ``"equi"``: equal for all (the paper); ``"sdp"``: largest sum; ``"mvr"``: features hardest
-        to reconstruct, often the most powerful.
+        to reconstruct from the others and all knockoffs.
     covariance
         ``"auto"``, ``"sample"``, ``"ledoit-wolf"``, ``"graphical-lasso"``, ``"threshold"``,
         ``"blocks"``, ``"factors"``, or the (p, p) covariance itself if it is known.

@@ -253,6 +253,57 @@ def test_held_out_loss_is_the_literal_one():
     assert tuning.lams[-1] == pytest.approx(1e-3 * problem.relevance.max())
 
 
+def test_both_screening_steps_are_the_literal_ones():
+    """Oracle: relevance, then coefficients at screen_lam, through the public functions."""
+    data = simulate("2.a", 90, 300, random_state=1)
+    draw = select(data.X, data.y, Recipe(target="continuous"), rng=6).draws[0]
+    (child,) = np.random.default_rng(6).spawn(1)
+    rows, _ = split_rows(as_target(data.y, "continuous"), 0.4, child.spawn(4)[0])
+    relevance = smrmr.relevance(data.X[rows], data.y[rows], target="continuous")
+    shortlist = np.sort(np.argsort(-relevance)[: 4 * len(draw.kept)])
+    np.testing.assert_array_equal(draw.shortlisted, shortlist)
+    found = smrmr.associate(data.X[np.ix_(rows, shortlist)], data.y[rows], target="continuous")
+    theta = smrmr.solve(found, penalty="mcp", lam=0.01).theta
+    best = sorted(range(len(theta)), key=lambda k: (-theta[k], -found.relevance[k]))
+    np.testing.assert_array_equal(draw.kept, np.sort(shortlist[best[: len(draw.kept)]]))
+    assert 0 < np.count_nonzero(theta) < len(theta)
+    marginal = select(data.X, data.y, Recipe(target="continuous", screen_steps="relevance"), rng=6)
+    np.testing.assert_array_equal(marginal.kept, np.sort(np.argsort(-relevance)[: len(draw.kept)]))
+
+
+def gaussian_associations(X, y, widths):
+    """Cosines of centred gaussian kernel matrices, written out."""
+    embedded = []
+    for column, width in zip([*X.T, y], widths, strict=True):
+        kernel = np.exp(-((column[:, None] - column) ** 2) / (2 * width**2))
+        centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
+        embedded.append(centred.ravel() / np.linalg.norm(centred))
+    gram = np.array(embedded) @ np.array(embedded).T
+    return smrmr.Associations(gram[-1, :-1], gram[:-1, :-1], "continuous")
+
+
+def test_folds_use_the_kernel_widths_of_all_rows():
+    """Oracle: kernel matrices of each fold with the median distances of the whole."""
+    recipe = Recipe(measure="hsic", penalty="l1", cv=2, n_keep=4)
+    paired = paired_columns(recipe)
+    problem = associate_pairs(paired, recipe)
+    tuning = choose_lam(paired, problem, recipe, np.random.default_rng(3))
+    fold = deal_folds(paired, 2, np.random.default_rng(3))
+    X, y = paired.columns.values, paired.target.values
+    above = np.triu_indices(len(y), 1)
+    widths = [np.median(np.abs(column[:, None] - column)[above]) for column in [*X.T, y]]
+    total = np.zeros(50)
+    for k in range(2):
+        train = gaussian_associations(X[fold != k], y[fold != k], widths)
+        test = gaussian_associations(X[fold == k], y[fold == k], widths)
+        for i, theta in enumerate(
+            smrmr.solution_path(train, penalty="l1", lams=tuning.lams).thetas
+        ):
+            value = 0.5 - test.relevance @ theta + 0.5 * theta @ test.redundancy @ theta
+            total[i] += value * np.sum(fold == k) / len(fold)
+    np.testing.assert_allclose(tuning.losses, total, atol=1e-6)
+
+
 def test_debiased_loss_prefers_no_feature_when_there_is_no_signal():
     """Method notes: the plain criterion runs to the smallest lambda, the debiased one does not."""
     chosen = {}
@@ -293,7 +344,9 @@ def test_knockoffs_of_the_user_are_used(rng):
     np.testing.assert_allclose(given.W, theta[:95] - theta[95:], atol=1e-9)
     same = twins.copy()
     same[:, 3] = data.X[:, 3]
-    assert select(data.X, data.y, Recipe(knockoffs=same, screening="none"), rng=0).W[3] == 0
+    for cross_terms in (True, False):  # without them the solver does not see that they are equal
+        recipe = Recipe(knockoffs=same, screening="none", cross_terms=cross_terms, lam=0.001)
+        assert select(data.X, data.y, recipe, rng=0).W[3] == 0
     with pytest.raises(ValueError, match="needs fresh knockoffs"):
         select(data.X, data.y, Recipe(knockoffs=twins, n_draws=2), rng=0)
     with pytest.raises(ValueError, match=r"X_knockoff \(120, 94\)"):

@@ -404,7 +404,7 @@ def test_constant_data_are_refused():
 def test_diagnosis_passes_good_knockoffs_and_keeps_its_level(rng):
     """Good knockoffs with the true covariance fail both tests together at most once in 100."""
     failed = 0
-    for _ in range(60):
+    for _ in range(40):
         X = gaussian_rows(AR, 80, rng)
         failed += not diagnose_knockoffs(X, MODELS["one block"](rng).draw(X, equi(AR), rng)).passed
     assert failed <= 3

@@ -8,18 +8,19 @@ import sys
 from importlib.metadata import version
 
 
-def run(*arguments):
+def run(*arguments, cwd=None):
     return subprocess.run(
-        [sys.executable, "-m", "smrmr", *arguments], capture_output=True, text=True
+        [sys.executable, "-m", "smrmr", *arguments], capture_output=True, text=True, cwd=cwd
     )
 
 
-def test_demo_counts_true_false_and_missed_features():
+def test_demo_counts_true_false_and_missed_features(tmp_path):
     """The counts agree with the table, and an easy design is mostly found."""
-    done = run("demo", "--design", "1.d", "--n", "400", "--p", "150")
+    done = run("demo", "--design", "1.d", "--n", "400", "--p", "150", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    last = done.stdout.splitlines()[-1]
+    last = done.stdout.splitlines()[-2]
     found, false, missed = map(int, re.findall(r"\d+", last))
+    assert (tmp_path / "smrmr-demo" / "report.html").exists()
     rows = [line.split("│")[1:6] for line in done.stdout.splitlines() if line.startswith("│ x")]
     truths = [cells[4].strip() for cells in rows]
     assert (truths.count("true"), truths.count("false")) == (found, false)
@@ -29,8 +30,8 @@ def test_demo_counts_true_false_and_missed_features():
     assert all((cells[0].strip() in true) == (cells[4].strip() == "true") for cells in rows)
 
 
-def test_demo_says_that_nothing_was_found():
-    done = run("demo", "--design", "1.a", "--n", "60", "--p", "50", "--fdr", "0.05")
+def test_demo_says_that_nothing_was_found(tmp_path):
+    done = run("demo", "--design", "1.a", "--n", "60", "--p", "50", "--fdr", "0.05", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
     assert "Nothing selected at FDR 0.05" in said

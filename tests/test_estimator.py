@@ -149,3 +149,11 @@ def test_sparse_and_several_outputs(data):
     assert fitted.selection_.target == "multi-output"
     hsic = SmRMR(measure="hsic", random_state=0).fit(data.X, outputs)
     assert np.isfinite(hsic.W_).all()
+
+
+def test_frames_with_categories_are_transformed(data):
+    frame = pd.DataFrame(data.X).add_prefix("x")
+    frame["x3"] = pd.Categorical(np.where(frame["x3"] > 0, "yes", "no"))
+    fitted = SmRMR(on_empty="relax", lam=0.01, random_state=0).fit(frame, data.y)
+    out = fitted.transform(frame)
+    assert list(out.columns) == fitted.get_feature_names_out().tolist()

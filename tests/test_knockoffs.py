@@ -465,7 +465,29 @@ def test_knockoffs_of_the_user_are_checked(rng):
     np.testing.assert_array_equal(drawn, again)
     with pytest.raises(ValueError, match=r"X has shape \(40, 5\) and X_knockoff \(40, 4\)"):
         given_knockoffs(X, made[:, :4])
-    with pytest.raises(ValueError, match="cannot be used: 1 of 5 columns of X have missing"):
+    with pytest.raises(ValueError, match="cannot be used: 1 of 5 columns of the knockoffs have"):
         given_knockoffs(X, np.where(np.arange(5) == 2, np.nan, made))
     with pytest.raises(ValueError, match="equal X"):
         given_knockoffs(X, X.copy())
+
+
+def test_one_far_row_makes_no_copies(rng):
+    """A sample coded -999999 everywhere correlates all columns; their ranks do not agree."""
+    X = rng.normal(size=(60, 5))
+    X[0] = -999999.0
+    assert gaussian_knockoffs(X, random_state=0).groups == ()
+
+
+def test_diagnosis_of_few_and_equal_values_is_a_number():
+    """Equal twins give a kernel of zeros, which must not be singular."""
+    X = np.array([1, 0, 1, 1, 0, 1, 1, 1, 0, 0, 0, 1.0])[:, None]
+    for seed in range(20):
+        drawn = gaussian_knockoffs(X, random_state=seed).X_knockoff
+        assert 0 <= diagnose_knockoffs(X, drawn).accuracy_p <= 1
+
+
+def test_categories_are_refused_where_codes_could_differ(rng):
+    frame = pd.DataFrame({"g": pd.Categorical(rng.choice(["a", "b"], size=30))})
+    for call in (diagnose_knockoffs, given_knockoffs):
+        with pytest.raises(ValueError, match="columns g are categories"):
+            call(frame, frame)

@@ -31,6 +31,7 @@ from .thresholds import (
 if TYPE_CHECKING:
     from .comparators import MRMR, SIS, HSICLasso
     from .estimator import SmRMR
+    from .files import Dataset, read_data, settle_missing
     from .knockoffs import (
         Diagnosis,
         Knockoffs,
@@ -51,6 +52,7 @@ __all__ = [
     "SCAD",
     "SIS",
     "Associations",
+    "Dataset",
     "Decision",
     "Derandomised",
     "Diagnosis",
@@ -82,9 +84,11 @@ __all__ = [
     "projection_correlation_squared",
     "projection_covariance_squared",
     "q_values",
+    "read_data",
     "redundancy",
     "relevance",
     "select",
+    "settle_missing",
     "simulate",
     "solution_path",
     "solve",
@@ -93,6 +97,7 @@ __all__ = [
 _LATER = {  # modules that load scikit-learn or much of scipy: imported when first asked for
     "comparators": ("MRMR", "SIS", "HSICLasso"),
     "estimator": ("SmRMR",),
+    "files": ("Dataset", "read_data", "settle_missing"),
     "pipeline": ("select",),
     "recipe": ("Recipe",),
     "selection": ("Selection",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -32,3 +33,9 @@ def progress_bars() -> Iterator[Progress]:
             bars.update(tasks[stage], completed=done, total=total)
 
         yield show
+
+
+def plain_lines(stage: str, done: int, total: int) -> None:
+    """Say on the error stream that a stage is over; for output that is not a terminal."""
+    if done == total:
+        print(f"{stage}: done", file=sys.stderr)

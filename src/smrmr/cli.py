@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from importlib.metadata import version as installed_version
+from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from .bars import progress_bars
-from .pipeline import select
+from .bars import plain_lines, progress_bars
+from .files import read_data
+from .outputs import write_csv, write_outputs
+from .pipeline import select as run
 from .recipe import Recipe
+from .report import write_report
 from .selection import Selection
-from .simulate import DESIGNS, simulate
+from .simulate import DESIGNS
+from .simulate import simulate as draw
 from .types import Indices
 
 app = typer.Typer(
@@ -24,6 +34,136 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+console = Console(stderr=True)
+
+
+@app.command()
+def select(
+    context: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
+    ],
+    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
+    fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
+    measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
+    penalty: Annotated[str, typer.Option(help="mcp, scad, l1 or none.")] = "mcp",
+    target_type: Annotated[str, typer.Option(help="auto, continuous or classes.")] = "auto",
+    screening: Annotated[str, typer.Option(help="auto, split or none.")] = "auto",
+    on_empty: Annotated[str, typer.Option(help="none, or relax (no guarantee).")] = "none",
+    draws: Annotated[int, typer.Option(help="Splits and knockoffs to combine.")] = 1,
+    drop: Annotated[list[str] | None, typer.Option(help="Column that is no feature.")] = None,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
+    pheno: Annotated[Path | None, typer.Option(help="Table that holds the target.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of sample ids.")] = None,
+    missing: Annotated[
+        str, typer.Option(help="refuse, drop-columns, drop-rows, impute-median, -mean or -mode.")
+    ] = "refuse",
+    layer: Annotated[str | None, typer.Option(help="AnnData: a layer, or raw.")] = None,
+    format: Annotated[str | None, typer.Option(help="Format, if the extension misleads.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same answer.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write; smrmr-FILE if left out.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with any of these options.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON alone.")] = False,
+) -> None:
+    """Select the features of a table that tell about its target.
+
+    Writes selected.csv, features.csv, selection.json and report.html.
+
+    Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
+    """
+    with _clear_errors():
+        options = _configured(context, config)
+        data = read_data(
+            file,
+            options["target"],
+            **{name: options[name] for name in ("format", "layer", "transpose", "pheno", "id")},
+            drop=options["drop"] or (),
+            missing=options["missing"],
+        )
+        for note in data.notes:
+            console.print(f"Note: {note}.", highlight=False, markup=False)
+        recipe = Recipe(
+            fdr=options["fdr"],
+            measure=options["measure"],
+            penalty=options["penalty"],
+            target=options["target_type"],
+            screening=options["screening"],
+            on_empty=options["on_empty"],
+            n_draws=options["draws"],
+            n_jobs=options["jobs"],
+        )
+        with _progress() as progress:
+            found = run(data.X, data.y, recipe, options["seed"], progress=progress)
+        found = replace(found, source=data.source)
+        folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
+        written = write_outputs(found, folder)
+        if options["json"]:
+            sys.stdout.write(found.to_json() + "\n")
+            return
+        said = Console()
+        said.print(f"{found}", highlight=False)
+        if found.selected.size:
+            said.print(_table(found))
+        said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def explain(
+    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run.")],
+    feature: Annotated[str, typer.Argument(help="Name of a feature.")],
+) -> None:
+    """Say what became of a feature, and why.
+
+    Example: smrmr explain smrmr-demo/selection.json x10
+    """
+    with _clear_errors():
+        typer.echo(_saved(file).explain(feature))
+
+
+@app.command()
+def report(
+    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write it.")] = None,
+) -> None:
+    """Draw the report of an earlier run again, without computing.
+
+    Example: smrmr report smrmr-demo/selection.json --out report.html
+    """
+    with _clear_errors():
+        path = out or file.with_name("report.html")
+        write_report(_saved(file), path)
+        typer.echo(f"Report: {path}")
+
+
+@app.command()
+def simulate(
+    design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
+    n: Annotated[int, typer.Option("-n", help="Number of samples.")] = 200,
+    p: Annotated[int, typer.Option("-p", help="Number of features.")] = 500,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
+) -> None:
+    """Write a data set of the paper as CSV: features x0, x1, ... and the target y.
+
+    Example: smrmr simulate 1.d -n 200 -p 500 --out demo.csv
+    """
+    import pandas as pd
+
+    with _clear_errors():
+        data = draw(design, n, p, random_state=seed)
+        y = np.where(data.y > 0, "high", "low") if data.target == "classes" else data.y
+        frame = pd.DataFrame(data.X).add_prefix("x").assign(y=y)
+        path = out or Path(f"{design}.csv")
+        part = path.with_name(path.name + ".part")
+        write_csv(frame, part)
+        part.replace(path)
+        true = ", ".join(f"x{k}" for k in data.support)
+        typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
 
 
 @app.command()
@@ -34,33 +174,33 @@ def demo(
     fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
     measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("smrmr-demo"),
 ) -> None:
     """Select features of a simulated data set and count true, false and missed ones.
 
     Example: smrmr demo --design 3.b --p 500
     """
-    try:
-        data = simulate(design, n, p, random_state=seed)
+    with _clear_errors():
+        data = draw(design, n, p, random_state=seed)
         recipe = Recipe(fdr=fdr, measure=measure, target=data.target)
         start = perf_counter()
-        with progress_bars() as progress:
-            found = select(data.X, data.y, recipe, seed, progress=progress)
+        with _progress() as progress:
+            found = run(data.X, data.y, recipe, seed, progress=progress)
         seconds = perf_counter() - start
-    except ValueError as error:
-        typer.echo(f"smrmr: {error}", err=True)
-        raise typer.Exit(2) from None
-    console = Console()
-    console.print(
+        written = write_outputs(found, out)
+    said = Console()
+    said.print(
         f"Design {design}: {n} samples of {p:,} features, {len(data.support)} of them true. "
         f"{found} ({seconds:.1f} s)"
     )
     if found.selected.size:
-        console.print(_table(found, data.support))
+        said.print(_table(found, data.support))
     hits = np.isin(found.selected, data.support).sum()
-    console.print(
+    said.print(
         f"{hits} true features found, {len(found.selected) - hits} false, "
         f"{len(data.support) - hits} missed."
     )
+    said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
 
 
 @app.command()
@@ -77,14 +217,89 @@ def main() -> None:
     app()
 
 
-def _table(found: Selection, true: Indices) -> Table:
-    table = Table("feature", "W", "q-value", "relevance", "truth")
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Turn what users can mend into one message and exit code 2; Ctrl-C into 130."""
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            yield
+    except (ValueError, ImportError, OSError, MemoryError) as error:
+        typer.echo(f"smrmr: {error or type(error).__name__}", err=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        typer.echo("smrmr: interrupted; nothing was written.", err=True)
+        raise typer.Exit(130) from None
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    console.print(f"Warning: {message}", highlight=False, markup=False)
+
+
+def _progress() -> Any:
+    """Bars on a terminal, plain lines elsewhere."""
+    return progress_bars() if console.is_terminal else nullcontext(plain_lines)
+
+
+def _configured(context: typer.Context, config: Path | None) -> dict[str, Any]:
+    """Options of the command line, then of the file, then the defaults."""
+    options = dict(context.params)
+    if config is None:
+        return options
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        given = tomllib.loads(config.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{config} is not a TOML file: {error}") from None
+    for name, value in given.items():
+        key = name.replace("-", "_")
+        if key not in options or key in ("file", "config"):
+            known = ", ".join(sorted(set(options) - {"file", "config"}))
+            raise ValueError(f"{config}: {name!r} is not an option. Options are {known}.")
+        source = context.get_parameter_source(key)
+        if source is not None and source.name == "DEFAULT":
+            options[key] = value
+    return options
+
+
+def _saved(file: Path) -> Selection:
+    try:
+        return Selection.from_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {file}.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is not a selection saved by smrmr.") from None
+
+
+def _table(found: Selection, true: Indices | None = None) -> Table:
+    table = Table(
+        "feature", "W", "q-value", "relevance", "truth" if true is not None else "like it"
+    )
+    draw = found.draws[0]
     for k in found.selected:
+        if true is not None:
+            last = "[green]true[/green]" if k in true else "false"
+        else:
+            row = np.flatnonzero(draw.kept == k)
+            near = (
+                zip(draw.neighbours[row[0]], draw.likeness[row[0]], strict=True) if row.size else ()
+            )
+            last = ", ".join(f"{_cut(found.names[j])} ({d:.2f})" for j, d in [*near][:2])
         table.add_row(
-            found.names[k],
+            _cut(found.names[k]),
             f"{found.W[k]:.4f}",
             f"{found.q_values[k]:.3f}",
             f"{found.relevance[k]:.3f}",
-            "[green]true[/green]" if k in true else "false",
+            last,
         )
     return table
+
+
+def _cut(name: str) -> str:
+    """Short and safe in a terminal: no markup, no control characters."""
+    shown = "".join(c if c.isprintable() else "?" for c in name)
+    shown = shown if len(shown) <= 30 else shown[:29] + "…"
+    return shown.replace("[", r"\[")

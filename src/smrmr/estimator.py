@@ -60,7 +60,8 @@ class SmRMR(Selector):
         Count redundancy between features and knockoffs. Without it, problem (4.1) as the paper
         prints it; swapping a feature with its knockoff then changes more than a sign.
     knockoffs
-        ``"gaussian"``, an array like X that holds them, or a function ``knockoffs(X, rng)``.
+        ``"gaussian"``, an array like X that holds them, or a function ``knockoffs(X, rng)`` that is
+        given the kept features on the selecting rows.
     covariance, s, copula
         How Gaussian knockoffs are drawn, see `gaussian_knockoffs`.
     n_draws

@@ -236,7 +236,10 @@ def as_generator(random_state: Any) -> Generator:
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31, size=4))
     try:
-        return np.random.default_rng(random_state)
+        rng = np.random.default_rng(random_state)
+        if getattr(rng.bit_generator, "seed_seq", None) is None:  # made from an old RandomState
+            rng = np.random.default_rng(rng.integers(2**31, size=4))
+        return rng
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"random_state={random_state!r} cannot seed a generator. Give a non-negative whole "

@@ -110,7 +110,7 @@ def as_penalty(penalty: str | Penalty | None) -> Penalty:
     if isinstance(penalty, str):
         if penalty in PENALTIES:
             return PENALTIES[penalty]
-    elif hasattr(penalty, "slope") and hasattr(penalty, "value"):
+    elif hasattr(penalty, "slope") and not isinstance(penalty, type):
         return penalty
     raise ValueError(
         f"penalty={penalty!r} is not known. Use one of {', '.join(map(repr, PENALTIES))}, or an "

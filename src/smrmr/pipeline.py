@@ -7,7 +7,7 @@ import platform
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from .inputs import Columns, as_columns, as_generator, outside
 from .knockoffs.copies import find_copies
 from .knockoffs.covariance import check_covariance
-from .knockoffs.diagnose import Diagnosis, check_pair, diagnose
+from .knockoffs.diagnose import Diagnosis, diagnose, refuse_categories
 from .knockoffs.gaussian import check_nominal, draw_knockoffs
-from .knockoffs.given import given_knockoffs
+from .knockoffs.given import check_given
+from .measures import ProjectionCorrelation
 from .recipe import Recipe
 from .screening import Screening, engine_of, screen
 from .selection import Draw, Selection, Shown
@@ -87,12 +88,13 @@ def select_checked(
 ) -> Selection:
     """Select from checked data; see `select`."""
     check_nominal(columns)
-    _check_given(columns, recipe)
+    recipe = _check_given(columns, recipe)
     seconds: dict[str, float] = {}
     names = tuple(columns.name(k) for k in range(columns.n_columns))
     columns = Columns(columns.values, columns.names, np.zeros(columns.n_columns, bool))
     with _timed("copies", seconds):
-        leaders, constant = find_copies(columns.values, recipe.uses_copula)
+        ranked = isinstance(recipe.measured_by, ProjectionCorrelation) and recipe.uses_copula
+        leaders, constant = find_copies(columns.values, ranked)
         candidates = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
     if candidates.size == 0:
         raise ValueError("every column of X is constant. Features that vary are needed.")
@@ -117,6 +119,7 @@ def select_checked(
         groups=_groups(leaders),
         constants=np.flatnonzero(constant),
         fdr=recipe.fdr,
+        inner_fdr=recipe.fdr / 2,
         on_empty=recipe.on_empty,
         target=target.kind,
         n_rows=columns.n_rows,
@@ -159,7 +162,7 @@ def _one_draw(
             problem, penalty=tuning.penalty, lam=tuning.lam, lla_steps=recipe.lla_steps
         )
     theta, theta_knockoff = np.split(solution.theta, 2)
-    same = (originals == twins).all(axis=0)
+    same = (originals == twins).all(axis=0) | _coincide(originals, recipe.uses_copula)
     likeness = problem.redundancy[: len(kept), : len(kept)] - 2 * np.eye(len(kept))
     nearest = np.argsort(-likeness, axis=1, kind="stable")[:, : min(NEIGHBOURS, len(kept) - 1)]
     draw = Draw(
@@ -190,11 +193,10 @@ def _knockoffs(
     """Knockoffs of the kept features on the rows that select."""
     values = columns.values[np.ix_(rows, kept)]
     if recipe.knockoff_function is not None:
-        twins = given_knockoffs(values, recipe.knockoff_function, random_state=rng)
+        twins = check_given(values, recipe.knockoff_function(values, rng))
         return twins, "given", np.empty(0)
     if not recipe.draws_from_sigma:
-        twins = np.asarray(as_columns(recipe.knockoffs).values)[np.ix_(rows, kept)]
-        return twins, "given", np.empty(0)
+        return recipe.knockoffs[np.ix_(rows, kept)], "given", np.empty(0)
     covariance: str | Matrix = recipe.covariance
     if not isinstance(covariance, str):
         covariance = np.asarray(covariance, dtype=np.float64)[np.ix_(kept, kept)]
@@ -241,18 +243,30 @@ def _shown(columns: Columns, target: Target, draws: list[Draw], recipe: Recipe) 
     )
 
 
-def _check_given(columns: Columns, recipe: Recipe) -> None:
+def _coincide(values: NDArray[Any], by_rank: bool) -> NDArray[np.bool_]:
+    """Which features equal another on the rows that select, though not on all rows.
+
+    Nothing on these rows tells them apart and their knockoffs are the same too, so a false one
+    would win whenever a true one does: neither can be selected.
+    """
+    leaders, _ = find_copies(values, by_rank)
+    return np.asarray(np.bincount(leaders)[leaders] > 1)
+
+
+def _check_given(columns: Columns, recipe: Recipe) -> Recipe:
     """Check knockoffs and covariance of the user against X before any work is done."""
+    if not recipe.draws_from_sigma:
+        refuse_categories(columns)
     if not recipe.draws_from_sigma and recipe.knockoff_function is None:
-        made = as_columns(recipe.knockoffs).values
-        check_pair(columns.values, made)
         if recipe.n_draws > 1:
             raise ValueError(
                 f"n_draws={recipe.n_draws} needs fresh knockoffs each time, but one array was "
                 "given. Pass a function that draws them, or n_draws=1."
             )
+        recipe = replace(recipe, knockoffs=check_given(columns.values, recipe.knockoffs))
     if not isinstance(recipe.covariance, str):
         check_covariance(np.asarray(recipe.covariance, dtype=np.float64), columns.n_columns)
+    return recipe
 
 
 def _groups(leaders: Indices) -> tuple[Indices, ...]:

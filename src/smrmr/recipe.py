@@ -132,7 +132,8 @@ class Recipe:
 
 
 def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    plain = bool(value) if isinstance(value, np.bool_) else value
     if not any(
-        value is choice or (isinstance(choice, str) and value == choice) for choice in choices
+        plain is choice or (isinstance(choice, str) and plain == choice) for choice in choices
     ):
         raise ValueError(f"{name}={value!r} is not known. Use {', '.join(map(repr, choices))}.")

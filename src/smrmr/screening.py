@@ -49,6 +49,11 @@ def screen(
     n, p = columns.n_rows, columns.n_columns
     everything = np.arange(p)
     if recipe.screening == "none" or (recipe.screening == "auto" and 2 * p < n):
+        if recipe.n_keep is not None:
+            raise ValueError(
+                f"n_keep={recipe.n_keep} needs a screen, but all {p} features are kept (2 p < n "
+                "or screening='none'). Leave it out, or set screening='split'."
+            )
         engine = engine_of(columns, recipe, progress)
         return Screening(
             np.arange(0), np.arange(n), engine.with_target(target), everything, everything
@@ -56,6 +61,11 @@ def screen(
     rows_screen, rows_select = split_rows(target, recipe.screen_share, rng)
     n_keep = _number_to_keep(len(rows_screen), len(rows_select), p, recipe)
     part, response = columns.take(rows_screen), take_rows(target, rows_screen)
+    if (response.values == response.values[:1]).all():
+        raise ValueError(
+            f"the target has a single value on the {len(rows_screen)} rows drawn to screen, so "
+            "nothing can be screened. More rows of its rare values are needed, or screening='none'."
+        )
     relevance = engine_of(part, recipe, progress).with_target(response)
     order = np.argsort(-relevance, kind="stable")
     if recipe.screen_steps == "relevance":

@@ -6,21 +6,23 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from .knockoffs.diagnose import Diagnosis
-from .thresholds import Decision, Derandomised, decide, derandomise, q_values
-from .types import Indices, Matrix, Vector
+from .thresholds import Decision, Derandomised, check_level, decide, derandomise, q_values
+from .types import Indices, Mask, Matrix, Vector
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # arrays do not compare to one truth
 class Draw:
     """One pass of the method: a split of the rows, a draw of knockoffs, a solution.
 
     Features are positions in X. `theta`, `theta_knockoff`, `W` and `s` have one entry for each kept
-    feature; `neighbours` the kept features most associated with each, and `likeness` how much.
+    feature (`s` none for given knockoffs); `neighbours` the kept features most associated with
+    each, and `likeness` how much.
     """
 
     n_screen: int
@@ -42,7 +44,7 @@ class Draw:
     likeness: Matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shown:
     """What a report draws of the data: the features of largest W on at most 500 rows.
 
@@ -57,7 +59,7 @@ class Shown:
     redundancy: Matrix
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Selection:
     """What was selected, at which level, and what became of every other feature.
 
@@ -75,10 +77,14 @@ class Selection:
         Copies, each group led by the feature that stood for it, and features without variance.
     fdr, on_empty
         The level asked for and what to do when it selects nothing.
+    inner_fdr
+        The level of each of several draws, fixed before looking at the data.
     target, n_rows
         How the target was read, and how many rows there were.
     settings, versions, seed, seconds
         What it takes to do it again, and how long each stage took.
+    source
+        Files that were read and their checksums, where files were read.
     """
 
     names: tuple[str, ...]
@@ -88,6 +94,7 @@ class Selection:
     groups: tuple[Indices, ...]
     constants: Indices
     fdr: float
+    inner_fdr: float
     on_empty: str
     target: str
     n_rows: int
@@ -95,6 +102,7 @@ class Selection:
     versions: dict[str, str] = field(default_factory=dict)
     seed: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    source: dict[str, str] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -126,7 +134,7 @@ class Selection:
         """The decision on features that stand for themselves and their copies."""
         if len(self.draws) == 1:
             return decide(self.W, self.fdr, on_empty=self.on_empty, relevance=self.relevance)
-        return derandomise(self._W_draws, self.fdr)
+        return derandomise(self._W_draws, self.fdr, inner_fdr=self.inner_fdr)
 
     @cached_property
     def selected(self) -> Indices:
@@ -166,7 +174,7 @@ class Selection:
 
     def at(self, fdr: float) -> Selection:
         """Decide again at another level, without fitting again."""
-        return replace(self, fdr=fdr)
+        return replace(self, fdr=check_level(fdr))
 
     def explain(self, feature: str | int) -> str:
         """Say what became of a feature, and why."""
@@ -174,7 +182,7 @@ class Selection:
         name = self.names[k]
         if k in self.constants:
             return f"{name} is constant, so it can tell nothing about the target."
-        leader = self._leader(k)
+        leader = int(self._leaders[k])
         if leader != k:
             return f"{name} is a copy of {self.names[leader]}. " + self.explain(leader)
         if len(self.draws) == 1:
@@ -191,15 +199,16 @@ class Selection:
 
     def fate(self, k: int) -> str:
         """One word or two for what became of feature `k`."""
-        leader = self._leader(k)
-        if k in self.constants:
+        k = self._position(k)
+        leader = self._leaders[k]
+        if self._masks["constants"][k]:
             return "constant"
-        if leader in self.decision.selected:
+        if self._masks["chosen"][leader]:
             return "selected" if leader == k else "selected copy"
         if leader != k:
             return "copy"
-        if leader not in self.kept:
-            short = any(k in draw.shortlisted for draw in self.draws)
+        if not self._masks["kept"][leader]:
+            short = self._masks["shortlisted"][k]
             return "screened out by mRMR" if short else "screened out by relevance"
         if self.W[k] == 0:
             return "no weight"
@@ -241,15 +250,15 @@ class Selection:
         try:
             content = json.loads(text)
             content = {name: content[name] for name in cls.__dataclass_fields__}
-            draws = content["draws"]
+            draws = tuple(_read_draw(draw) for draw in content["draws"])
+            shown = _read_shown(content["shown"])
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise ValueError(f"this is not a selection saved by smrmr ({error!r}).") from error
         content["names"] = tuple(content["names"])
         content["relevance"] = np.array(content["relevance"], dtype=np.float64)
         content["groups"] = tuple(np.array(group, dtype=np.intp) for group in content["groups"])
         content["constants"] = np.array(content["constants"], dtype=np.intp)
-        content["draws"] = tuple(_read_draw(draw) for draw in draws)
-        content["shown"] = _read_shown(content["shown"])
+        content["draws"], content["shown"] = draws, shown
         return cls(**content)
 
     def __str__(self) -> str:
@@ -274,8 +283,28 @@ class Selection:
             total[draw.kept] += getattr(draw, name)
         return total / len(self.draws)
 
-    def _leader(self, k: int) -> int:
-        return next((int(group[0]) for group in self.groups if k in group), k)
+    @cached_property
+    def _leaders(self) -> Indices:
+        """For each feature the one that stood for it."""
+        leaders = np.arange(self.n_features)
+        for group in self.groups:
+            leaders[group] = group[0]
+        return leaders
+
+    @cached_property
+    def _masks(self) -> dict[str, Mask]:
+        """Which features are constant, chosen, kept, shortlisted in some draw."""
+        sets = {
+            "constants": [self.constants],
+            "chosen": [self.decision.selected],
+            "kept": [self.kept],
+            "shortlisted": [draw.shortlisted for draw in self.draws],
+        }
+        masks = {name: np.zeros(self.n_features, dtype=bool) for name in sets}
+        for name, parts in sets.items():
+            for part in parts:
+                masks[name][part] = True
+        return masks
 
     def _position(self, feature: str | int) -> int:
         if isinstance(feature, str):
@@ -284,8 +313,8 @@ class Selection:
             close = get_close_matches(feature, self.names, n=3)
             hint = f" Did you mean {' or '.join(close)}?" if close else ""
             raise ValueError(f"there is no feature {feature!r}.{hint}")
-        if not 0 <= feature < self.n_features:
-            raise ValueError(f"feature {feature} is not between 0 and {self.n_features - 1}.")
+        if not isinstance(feature, Integral) or not 0 <= feature < self.n_features:
+            raise ValueError(f"feature {feature!r} is not between 0 and {self.n_features - 1}.")
         return int(feature)
 
     def _explain_draw(self, k: int, draw: Draw) -> str:
@@ -308,9 +337,14 @@ class Selection:
         weights = f"coefficient {theta:.4f}, its knockoff's {twin:.4f}"
         if k in self.decision.selected:
             return f"{name} is selected ({place}; {weights}; q-value {self.q_values[k]:.3g})."
-        if theta == 0 and twin == 0:
+        if W == 0 and theta > 0:
+            return (
+                f"{name} got no weight: on the {draw.n_select} selecting rows it equals its "
+                "knockoff or another feature, so nothing can tell them apart."
+            )
+        if W == 0:
             return f"{name} got no weight ({place})." + self._redundant_with(draw, i)
-        if W <= 0:
+        if W < 0:
             return f"{name} was beaten by its knockoff ({weights})." + self._redundant_with(draw, i)
         threshold = getattr(self.decision, "threshold", np.inf)
         reason = f"the threshold {threshold:.4f}" if threshold < np.inf else "any threshold"
@@ -320,7 +354,7 @@ class Selection:
         )
 
     def _redundant_with(self, draw: Draw, i: int) -> str:
-        """Name the neighbour with most weight that may have taken the feature's place."""
+        """Name the most alike neighbour with more weight, which may have taken its place."""
         weight = dict(zip(draw.kept.tolist(), draw.theta.tolist(), strict=True))
         heavier = [
             (likeness, other)
@@ -340,9 +374,6 @@ def _read_draw(content: dict[str, Any]) -> Draw:
         content[name] = np.array(content[name], dtype=np.intp)
     for name in ("theta", "theta_knockoff", "W", "lams", "losses", "s", "likeness"):
         content[name] = np.array(content[name], dtype=np.float64)
-    width = min(len(content["kept"]), 1) and -1
-    for name in ("neighbours", "likeness"):
-        content[name] = content[name].reshape(len(content["kept"]), width)
     content["diagnosis"] = Diagnosis(**content["diagnosis"])
     return Draw(**content)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -33,6 +34,13 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(self, "feature_names_in_"):  # of other frames only scikit-learn saw the names
             columns = replace(columns, names=tuple(map(str, self.feature_names_in_)))
         return columns, response
+
+    def transform(self, X: Data) -> Any:
+        """Keep the selected features; frames with categories stay frames."""
+        if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X.iloc[:, np.flatnonzero(self.get_support())]
+        return super().transform(X)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -50,8 +51,8 @@ def knockoff_threshold(W: Data, fdr: float, *, offset: int = 1) -> float:
 def q_values(W: Data, *, offset: int = 1) -> Vector:
     """Smallest level at which `knockoff_threshold` selects each feature; 1 where W is not positive.
 
-    ``q_values(W) <= fdr`` and ``W >= knockoff_threshold(W, fdr)`` are the same selection, for every
-    level below 1.
+    ``q_values(W) <= fdr`` and ``W >= knockoff_threshold(W, fdr)`` are the same selection for every
+    level below 1, up to the rounding of the level.
 
     Examples
     --------
@@ -282,7 +283,7 @@ def as_importances(W: Data) -> Vector:
 
 def check_level(level: float, name: str = "fdr") -> float:
     """Refuse a level outside (0, 1)."""
-    if isinstance(level, str) or not 0 < level < 1:
+    if not isinstance(level, Real) or not 0 < level < 1:
         raise ValueError(
             f"{name}={level!r} is not a level between 0 and 1, both excluded; 0.2 is common."
         )

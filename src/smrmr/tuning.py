@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +15,7 @@ from .association import Associations
 from .inputs import MIN_ROWS, Columns
 from .measures import HSIC
 from .measures.kernel_loops import median_distance
+from .measures.scaling import unit_scale
 from .penalties import NoPenalty, as_penalty
 from .recipe import Recipe
 from .screening import engine_of
@@ -164,7 +164,7 @@ def _debiased(found: Associations, test: Paired, recipe: Recipe, rng: Generator)
     values = test.columns.values[:, some]
     both = Columns(np.hstack([values, values[shuffled]]), None, np.zeros(2 * len(some), bool))
     between = engine_of(both, recipe).with_each_other()[: len(some), len(some) :]
-    bias, common = float(relevance.mean()), float(between.mean())
+    bias, common = min(float(relevance.mean()), 0.9), min(float(between.mean()), 0.9)
     redundancy = (found.redundancy - common) / (1 - common)
     constant = np.diag(found.redundancy) == 0
     redundancy[constant] = redundancy[:, constant] = 0.0
@@ -185,7 +185,8 @@ def _fix_widths(paired: Paired, recipe: Recipe) -> tuple[Paired, Recipe]:
     values /= np.where(widths > 0, widths, 1.0)
     target = paired.target
     if target.kind != "classes":
-        target = replace(target, values=target.values / _width(target.values))
+        points = unit_scale(target.vectors)[0].T.reshape(target.values.shape)
+        target = replace(target, values=points / _width(points))
     columns = replace(paired.columns, values=values)
     fixed = replace(recipe, measure=replace(measure, width=1.0))
     return replace(paired, columns=columns, target=target), fixed
@@ -227,8 +228,7 @@ def _bayesian(problem: Associations, folds: list[Fold], recipe: Recipe, rng: Gen
     try:
         sampler = optuna.samplers.TPESampler(seed=int(rng.integers(2**31)))
         study = optuna.create_study(sampler=sampler)
-        search: Callable[..., None] = study.optimize
-        search(held_out, n_trials=TRIALS)
+        study.optimize(held_out, n_trials=TRIALS)
     finally:
         optuna.logging.set_verbosity(verbosity)
     lams = np.array([largest * trial.params["share"] for trial in study.trials])

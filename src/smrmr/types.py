@@ -21,7 +21,7 @@ Kernel: TypeAlias = Callable[[Matrix, Matrix], Matrix]
 """A user's kernel: points (a, d) and (b, d) in, their (a, b) kernel matrix out."""
 
 Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called as ``progress(stage, done, total)``; `stage` is "relevance" or "redundancy"."""
+"""Called as ``progress(stage, done, total)``; `stage` names the work."""
 
 
 @dataclass(frozen=True)

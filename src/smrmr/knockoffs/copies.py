@@ -26,7 +26,7 @@ def find_copies(values: NDArray[Any], by_rank: bool) -> tuple[Indices, Mask]:
 
     plain = unit_columns(values)
     constant = np.abs(plain).max(axis=0) == 0
-    links = [link_copies(plain)]
+    links = [_alike_in_rank(link_copies(plain), values)]
     del plain
     chosen = np.arange(values.shape[1]) if by_rank else np.flatnonzero(have_ties(values))
     if chosen.size:
@@ -36,6 +36,18 @@ def find_copies(values: NDArray[Any], by_rank: bool) -> tuple[Indices, Mask]:
         first, second = link_copies(ranks)
         links.append((chosen[first], chosen[second]))
     return representatives(links, values.shape[1]), constant
+
+
+def _alike_in_rank(links: tuple[Indices, Indices], values: NDArray[Any]) -> tuple[Indices, Indices]:
+    """Drop links that one far row makes: where it is far in both, any two columns correlate."""
+    from scipy.stats import rankdata
+
+    first, second = links
+    used, place = np.unique(np.concatenate(links), return_inverse=True)
+    ranks = unit_columns(rankdata(values[:, used], axis=0)) if used.size else np.empty((0, 0))
+    a, b = np.split(place, 2)
+    alike = np.abs(np.einsum("ij,ij->j", ranks[:, a], ranks[:, b])) > 0.99
+    return first[alike], second[alike]
 
 
 def have_ties(values: NDArray[Any]) -> Mask:

@@ -73,12 +73,13 @@ def mvr_factors(loadings: Matrix, diagonal: Vector) -> Vector:
 
     Only as many features as there are factors could go beyond that bound. A sweep costs p k^2.
     """
+    loadings = np.ascontiguousarray(loadings)
     s = np.minimum(1.0, diagonal)
     before = np.inf
     for _ in range(MAX_SWEEPS):
         free = 2 * diagonal - s
         scaled = loadings / free[:, None]
-        core = _inverse(0.5 * np.eye(loadings.shape[1]) + loadings.T @ scaled)
+        core = np.ascontiguousarray(_inverse(0.5 * np.eye(loadings.shape[1]) + loadings.T @ scaled))
         square = scaled.T @ scaled
         objective = np.sum(1 / free) + np.sum(1 / s) - np.sum(core * square)
         if before - objective <= SETTLED * objective:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ..inputs import as_columns, as_generator
+from ..inputs import Columns, as_columns, as_generator, named
 from ..types import Data, Indices, Mask, Matrix, Vector
 from .copies import unit_columns
 
@@ -74,7 +74,8 @@ def diagnose_knockoffs(
     every pair of features. At most 300 rows, and for (b) 30 features, drawn at random, are used.
 
     Knockoffs fitted to these same rows look better here than they are on others: a failure is
-    telling, a pass is not proof.
+    telling, a pass is not proof. Copies must be left out of X: their knockoffs are copies too, so
+    that swapping one of them alone is noticed.
 
     Examples
     --------
@@ -86,9 +87,21 @@ def diagnose_knockoffs(
     >>> diagnose_knockoffs(X, noise).passed
     False
     """
-    values, knockoffs = as_columns(X).values, as_columns(X_knockoff).values
-    check_pair(values, knockoffs)
-    return diagnose(values, knockoffs, as_generator(random_state))
+    columns, twins = as_columns(X), as_columns(X_knockoff)
+    refuse_categories(columns)
+    refuse_categories(twins)
+    check_pair(columns.values, twins.values)
+    return diagnose(columns.values, twins.values, as_generator(random_state))
+
+
+def refuse_categories(columns: Columns) -> None:
+    """Refuse categories where features and knockoffs come apart: their codes could differ."""
+    if columns.nominal.any():
+        names = [columns.name(int(k)) for k in np.flatnonzero(columns.nominal)]
+        raise ValueError(
+            f"columns {named(names)} are categories. Code them as 0/1 numbers, alike in X and "
+            "in the knockoffs."
+        )
 
 
 def check_pair(values: NDArray[Any], knockoffs: NDArray[Any]) -> None:
@@ -185,7 +198,7 @@ def _cross_validated(kernel: Matrix, flips: Matrix, rng: Generator) -> Vector:
     """Share of rows recognised by a ridge classifier trained on other rows, for each flip."""
     n = len(kernel)
     fold = rng.permutation(n) % FOLDS
-    ridge = max(float(np.trace(kernel)) / n, 1e-300) * 0.1
+    ridge = 0.1 * max(float(np.trace(kernel)) / n, 1e-6)  # the kernel of equal twins is 0
     right = np.zeros(flips.shape[1])
     for k in range(FOLDS):
         test, train = fold == k, fold != k

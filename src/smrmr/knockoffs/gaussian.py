@@ -79,7 +79,8 @@ def gaussian_knockoffs(
         to reconstruct from the others and all knockoffs.
     covariance
         ``"auto"``, ``"sample"``, ``"ledoit-wolf"``, ``"graphical-lasso"``, ``"threshold"``,
-        ``"blocks"``, ``"factors"``, or the (p, p) covariance itself if it is known.
+        ``"blocks"``, ``"factors"``, or the (p, p) covariance itself if it is known; of columns
+        with ties it must be that of the normal variables behind them.
     copula
         True: every column is drawn as normal scores and mapped back to its own values, so that
         each knockoff has exactly the values of its feature in another order. False: only columns
@@ -165,8 +166,8 @@ def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[
         rest = ~scored[tile]
         plain = part[:, rest].astype(np.float64)
         size = np.abs(plain).max(axis=0)  # squares of 1e200 would overflow
-        spread = size * (plain / size).std(axis=0)
-        result[:, tile][:, rest] = plain.mean(axis=0) + spread * scores[:, tile][:, rest]
+        mean, spread = size * (plain / size).mean(axis=0), size * (plain / size).std(axis=0)
+        result[:, tile][:, rest] = mean + spread * scores[:, tile][:, rest]
     return result
 
 

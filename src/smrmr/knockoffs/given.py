@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..inputs import as_columns, as_generator
 from ..types import Data
-from .diagnose import check_pair
+from .diagnose import check_pair, refuse_categories
 
 
 def given_knockoffs(
@@ -39,13 +40,24 @@ def given_knockoffs(
     >>> given_knockoffs(X, lambda X, rng: rng.permuted(X, axis=0), random_state=0).shape
     (50, 10)
     """
-    values = as_columns(X).values
+    columns = as_columns(X)
+    refuse_categories(columns)
     if callable(knockoffs):
-        knockoffs = knockoffs(values, as_generator(random_state))
+        knockoffs = knockoffs(columns.values, as_generator(random_state))
+    return check_given(columns.values, knockoffs)
+
+
+def check_given(values: NDArray[Any], knockoffs: Data) -> NDArray[Any]:
+    """Check knockoffs against the features they belong to."""
     try:
-        made = as_columns(knockoffs).values
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # X has been checked for rare values
+            columns = as_columns(knockoffs)
+        refuse_categories(columns)
     except ValueError as error:
-        raise ValueError(f"the knockoffs given cannot be used: {error}") from error
+        message = str(error).replace("of X ", "of the knockoffs ")
+        raise ValueError(f"the knockoffs given cannot be used: {message}") from error
+    made = columns.values
     check_pair(values, made)
     varies = (values != values[:1]).any(axis=0)
     if varies.any() and np.array_equal(values[:, varies], made[:, varies]):

@@ -1,0 +1,71 @@
+"""Reads PLINK genotypes: .bed with its .bim and .fam."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .table import Table
+
+MISSING = -127  # how the reader marks a missing int8 genotype
+
+
+def read_bed(path: Path) -> Table:
+    """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
+    import pandas as pd
+
+    fam, bim = path.with_suffix(".fam"), path.with_suffix(".bim")
+    for other in (fam, bim):
+        if not other.exists():
+            raise ValueError(f"{path} needs {other.name} beside it, which is missing.")
+    people = _columns(fam, ["family", "id", "father", "mother", "sex", "phenotype"])
+    variants = _columns(bim, ["chromosome", "id", "morgans", "position", "first", "second"])
+    _check_size(path, len(people), len(variants))
+    try:
+        from bed_reader import open_bed
+    except ImportError:
+        raise ValueError(
+            "PLINK files need bed-reader. Install it: pip install smrmr[files]"
+        ) from None
+    with open_bed(path) as bed:
+        calls = bed.read(dtype="int8")
+    values = np.where(calls == MISSING, np.nan, calls) if (calls == MISSING).any() else calls
+    features = pd.DataFrame(
+        values, index=people["id"].astype(str), columns=variants["id"].astype(str)
+    )
+    about = people.set_index("id")
+    for name in [name for name in about.columns if name.startswith("phenotype")]:
+        about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
+    return Table(features, about, "phenotype" if about["phenotype"].notna().any() else None)
+
+
+def _columns(path: Path, names: list[str]) -> Any:
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
+    except Exception as error:  # pandas raises many kinds for one reason
+        raise ValueError(f"{path} cannot be read: {error}") from None
+    if table.shape[1] < len(names):
+        raise ValueError(
+            f"{path} has {table.shape[1]} columns. {len(names)} are needed: {', '.join(names)}."
+        )
+    more = range(2, table.shape[1] - len(names) + 2)  # further phenotypes
+    table.columns = pd.Index([*names, *(f"{names[-1]}{k}" for k in more)])
+    return table
+
+
+def _check_size(path: Path, n_people: int, n_variants: int) -> None:
+    with path.open("rb") as file:
+        magic = file.read(3)
+    if magic != b"\x6c\x1b\x01":
+        raise ValueError(f"{path} is not a PLINK .bed file (variants in rows).")
+    expected = 3 + (n_people + 3) // 4 * n_variants
+    size = path.stat().st_size
+    if size != expected:
+        raise ValueError(
+            f"{path} has {size:,} bytes. {expected:,} are needed for {n_people:,} samples of "
+            f"{n_variants:,} variants: it is truncated, or the .bim or .fam is of another file."
+        )

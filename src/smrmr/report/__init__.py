@@ -1,0 +1,24 @@
+"""Renders a selection as a web page or as figures."""
+
+from .figures import (
+    plot_diagnosis,
+    plot_fdp,
+    plot_lambda,
+    plot_redundancy,
+    plot_relevance,
+    plot_shape,
+    plot_w,
+)
+from .html import render, write_report
+
+__all__ = [
+    "plot_diagnosis",
+    "plot_fdp",
+    "plot_lambda",
+    "plot_redundancy",
+    "plot_relevance",
+    "plot_shape",
+    "plot_w",
+    "render",
+    "write_report",
+]

@@ -1,0 +1,141 @@
+"""Writes a selection as one web page that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from secrets import token_hex
+
+import numpy as np
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from ..selection import Selection
+from . import methods, words
+from .marks import short
+from .plots import diagnosis_plot, fdp_plot, importance_plot, lambda_plot, relevance_plot
+from .shapes import redundancy_plot, shape_plot
+from .svg import draw_svg
+from .table import MOST_ROWS, embedded, table_data
+
+MOST_NAMES = 60  # of selected features above the table
+
+
+def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
+    """Write a report that can be read in any browser, sent by mail and printed.
+
+    One file without network access: what was found and what it promises, figures, a table of the
+    features, a methods paragraph. An old file is replaced only once the new one is complete.
+
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+    path
+        Where to write; the directory must exist.
+
+    Returns
+    -------
+    The path.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to.")
+    page = render(selection)
+    unfinished = path.parent / f".smrmr-{token_hex(6)}.tmp"
+    try:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
+        os.replace(unfinished, path)  # noqa: PTH105 the word for what matters here
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def render(selection: Selection) -> str:
+    """The report as the text of one HTML page.
+
+    Examples
+    --------
+    >>> from smrmr import select, simulate
+    >>> from smrmr.report import render
+    >>> data = simulate("1.d", n=200, p=95, random_state=0)
+    >>> page = render(select(data.X, data.y, rng=0))
+    >>> len(page) < 2_000_000, "https:" in page
+    (True, False)
+    """
+    script = _own_file("page.js")
+    environment = Environment(
+        loader=FunctionLoader(_own_file),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    data = table_data(selection)
+    page = environment.get_template("template.html").render(
+        selection=selection,
+        infinity=np.inf,
+        asked=words.asked(selection),
+        found=words.found(selection),
+        why_nothing=words.why_nothing(selection),
+        promise=words.promise(selection),
+        assumptions=words.assumptions(selection),
+        warnings=words.warnings(selection),
+        bound=words.bound(selection),
+        chips=_chips(selection),
+        n_unnamed=max(0, len(selection.selected) - MOST_NAMES),
+        figures=_figures(selection),
+        shapes=_shapes(selection),
+        data=embedded(data),
+        n_rows=len(data["rows"]),
+        cut=data["cut"],
+        most_rows=MOST_ROWS,
+        methods=methods.methods(selection),
+        references=methods.references(selection),
+        style=Markup(_own_file("style.css")),
+        script=Markup(script),
+        script_hash=b64encode(sha256(script.encode()).digest()).decode(),
+    )
+    return page.encode("utf-8", "replace").decode()  # class labels may hold lone surrogates
+
+
+def _own_file(name: str) -> str:
+    return (files(__package__) / name).read_text(encoding="utf-8")
+
+
+def _chips(selection: Selection) -> list[dict[str, str]]:
+    """Selected features with what a reader wants to see first."""
+    return [
+        {
+            "name": short(selection.names[k], 200),
+            "about": f"W {selection.W[k]:.3g}, q-value {selection.q_values[k]:.3g}",
+        }
+        for k in selection.selected[:MOST_NAMES]
+    ]
+
+
+def _figures(selection: Selection) -> dict[str, Markup]:
+    return {
+        "importance": draw_svg(importance_plot(selection)),
+        "fdp": draw_svg(fdp_plot(selection)),
+        "relevance": draw_svg(relevance_plot(selection)),
+        "redundancy": draw_svg(redundancy_plot(selection)),
+        "lambda": draw_svg(lambda_plot(selection)),
+        "diagnosis": draw_svg(diagnosis_plot(selection), height=200),
+    }
+
+
+def _shapes(selection: Selection) -> list[dict[str, str]]:
+    """Each selected feature against the target; copies are drawn by the feature they copy."""
+    drawn = selection.decision.selected
+    drawn = drawn[np.isin(drawn, selection.shown.features)]
+    return [
+        {
+            "name": short(selection.names[k], 200),
+            "figure": draw_svg(shape_plot(selection, int(k)), width=280, height=210),
+        }
+        for k in drawn
+    ]

@@ -1,0 +1,108 @@
+"""Defines Plot, a figure as a list of marks that matplotlib and the web page both know to draw."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..types import Matrix, Vector
+
+# controls, what no encoding can hold, and what turns the direction of the text around it
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Dots; with `tips`, a text for each that appears when it is pointed at."""
+
+    x: Vector
+    y: Vector
+    role: str
+    tips: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line through points."""
+
+    x: Vector
+    y: Vector
+    role: str
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Stems:
+    """Bars from zero."""
+
+    x: Vector
+    y: Vector
+    role: str
+    tips: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A line across the figure that others are compared with."""
+
+    at: float
+    label: str
+    role: str = "rule"
+    vertical: bool = False
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes at x = 0, 1, ...; each row holds low whisker, quartiles and high whisker."""
+
+    quartiles: Matrix
+    tips: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A square of cells shaded by the root of `values` in [0, 1], row 0 at the top."""
+
+    values: Matrix
+    tips: tuple[tuple[str, ...], ...]
+
+
+Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Cells
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A place on an axis with a name; `chosen` names stand out."""
+
+    at: float
+    label: str
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """A figure: marks between two axes, or `nothing`, which says why there is nothing to draw."""
+
+    title: str
+    x_label: str = ""
+    y_label: str = ""
+    marks: tuple[Mark, ...] = ()
+    nothing: str = ""
+    x_log: bool = False
+    x_ticks: tuple[Tick, ...] | None = None
+    y_ticks: tuple[Tick, ...] | None = None
+    x_limits: tuple[float, float] | None = None
+    y_limits: tuple[float, float] | None = None
+
+
+def short(name: str, length: int = 40) -> str:
+    """A name that cannot upset the text around it: cut, without controls, isolated if need be."""
+    clean = _UNPRINTABLE.sub("\ufffd", name[: length + 1])
+    return cut(clean if clean.isascii() else f"\u2068{clean}\u2069", length)
+
+
+def cut(label: str, length: int) -> str:
+    """A label of `short` cut further, its isolation kept."""
+    bare = label.strip("\u2068\u2069")
+    return label if len(bare) <= length else f"\u2068{bare[: length - 1]}…\u2069"

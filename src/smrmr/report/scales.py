@@ -1,0 +1,104 @@
+"""Places the values of a Plot on a page: scales, limits and round numbers on the axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..types import Vector
+from .marks import Boxes, Plot, Tick, cut
+
+LETTER = 6.8  # room for one letter, in the units of the page
+ROOM_ABOVE = 28
+ROOM_BELOW = 40
+MARGIN = 12
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Turns data values into positions between `start` and `end`."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    log: bool = False
+
+    def __call__(self, values: Vector) -> Vector:
+        """Positions of the values."""
+        low, high = self._bent(self.low), self._bent(self.high)
+        share = (self._bent(values) - low) / ((high - low) or 1.0)
+        return np.asarray(self.start + share * (self.end - self.start))
+
+    def _bent(self, values: Vector | float) -> Any:
+        return np.log10(values) if self.log else np.asarray(values, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The two scales of a figure and what is written along them."""
+
+    x: Scale
+    y: Scale
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+
+
+def frame_of(plot: Plot, width: int, height: int) -> Frame:
+    """Scales that hold all marks, with as many numbers as there is room for."""
+    x_low, x_high = plot.x_limits or _limits(plot, "x")
+    y_low, y_high = plot.y_limits or _limits(plot, "y")
+    y_ticks = plot.y_ticks or nice_ticks(y_low, y_high, height // 45)
+    x_ticks = plot.x_ticks or (log_ticks if plot.x_log else nice_ticks)(x_low, x_high, width // 70)
+    left = MARGIN + LETTER * max((len(tick.label) for tick in y_ticks), default=0)
+    x = Scale(x_low, x_high, left, width - MARGIN, plot.x_log)
+    y = Scale(y_low, y_high, height - ROOM_BELOW, ROOM_ABOVE)
+    if plot.x_ticks is not None:
+        room = max(3, int((width - left) / LETTER / len(x_ticks)))
+        x_ticks = tuple(Tick(tick.at, cut(tick.label, room)) for tick in x_ticks)
+    return Frame(x, y, x_ticks, y_ticks)
+
+
+def nice_ticks(low: float, high: float, count: int) -> tuple[Tick, ...]:
+    """At most `count` or so round numbers between two.
+
+    >>> [tick.label for tick in nice_ticks(-0.11, 0.42, 4)]
+    ['0', '0.2', '0.4']
+    """
+    rough = (high - low) / max(count, 1) or 1.0
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= 0.999 * rough)
+    places = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
+    # zero comes out as 1e-17 or -0 at times
+    return tuple(Tick(float(at), f"{0.0 if abs(at) < step / 2 else at:.6g}") for at in places)
+
+
+def log_ticks(low: float, high: float, count: int) -> tuple[Tick, ...]:
+    """Powers of ten between two numbers, with 2 and 5 times them if there is room.
+
+    >>> [tick.label for tick in log_ticks(0.8, 25_000, 6)]
+    ['1', '10', '100', '1000', '10,000']
+    """
+    powers = 10.0 ** np.arange(np.floor(np.log10(low)), np.ceil(np.log10(high)) + 1)
+    places: list[float] = []
+    for factors in ((1, 2, 5), (1, 3), (1,)):
+        places = [float(f * p) for p in powers for f in factors if low <= f * p <= high]
+        if len(places) <= count:
+            break
+    return tuple(Tick(at, f"{at:g}" if at < 1e4 else f"{at:,.0f}") for at in places)
+
+
+def _limits(plot: Plot, axis: str) -> tuple[float, float]:
+    """Range of all marks, with a margin."""
+    if axis == "x" and plot.x_ticks is not None:
+        return -0.6, len(plot.x_ticks) - 0.4
+    found = [getattr(mark, axis) for mark in plot.marks if hasattr(mark, axis)]
+    found += [mark.quartiles for mark in plot.marks if isinstance(mark, Boxes) and axis == "y"]
+    low = min(float(np.min(values)) for values in found)
+    high = max(float(np.max(values)) for values in found)
+    if axis == "x" and plot.x_log:
+        return low / 1.15, high * 1.15
+    margin = 0.06 * (high - low) or abs(high) or 1.0
+    return low - margin, high + margin

@@ -1,0 +1,74 @@
+"""Lists the features for the table of the page, as data that no name can break out of."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from ..selection import Selection
+from ..thresholds import Derandomised
+from ..types import Indices
+
+MOST_ROWS = 5000
+NAME_BYTES = 600_000  # for all names together, so that the page stays below 2 MB
+SHORTEST_CUT = 24
+# What a spreadsheet would run as a formula. The script of the page uses the same pattern, so it
+# keeps to what Python and JavaScript both understand.
+DANGEROUS = r"^[=+\-@\t\r]"
+
+
+def table_data(selection: Selection) -> dict[str, Any]:
+    """Columns and rows of the table; `cut` is the length at which names are cut, 0 if none is."""
+    features = table_rows(selection)
+    names, cut = _names([selection.names[k] for k in features])
+    columns: dict[str, Any] = {
+        "feature": names,
+        "outcome": [selection.fate(int(k)) for k in features],
+        "W": selection.W[features].tolist(),
+        "q_value": selection.q_values[features].tolist(),
+        "theta": selection.theta[features].tolist(),
+        "theta_knockoff": selection.theta_knockoff[features].tolist(),
+        "relevance": selection.relevance[features].tolist(),
+    }
+    if isinstance(selection.decision, Derandomised):
+        columns["frequency"] = selection.decision.frequency[features].tolist()
+    return {
+        "columns": list(columns),
+        "rows": [list(row) for row in zip(*columns.values(), strict=True)],
+        "dangerous": DANGEROUS,
+        "cut": cut,
+    }
+
+
+def table_rows(selection: Selection) -> Indices:
+    """Features in the page: the selected, then the kept, then the most relevant, up to 5000."""
+    place = np.full(selection.n_features, len(selection.selected))
+    place[selection.selected] = np.arange(len(selection.selected))
+    kept = np.isin(np.arange(selection.n_features), selection.kept)
+    order = np.lexsort((-selection.relevance, -selection.W, ~kept, place))
+    return order[:MOST_ROWS]
+
+
+def embedded(data: Any) -> Markup:
+    """Data as JSON for a script element, which nothing but ``<`` could close or confuse."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
+
+
+def _names(names: list[str]) -> tuple[list[str], int]:
+    """Names that fit, all cut at one length if they must be, and that length."""
+    names = [name.encode("utf-8", "replace").decode() for name in names]  # no lone surrogates
+    sizes = np.array([len(name) for name in names])
+    weights = np.array([len(name.encode()) for name in names])
+    if weights.sum() <= NAME_BYTES:
+        return names, 0
+    bytes_a_letter = weights.sum() / sizes.sum()
+    lengths = np.geomspace(10_000, SHORTEST_CUT, 40).astype(int)
+    cut = next(
+        (n for n in lengths if np.minimum(sizes, n).sum() * bytes_a_letter <= NAME_BYTES),
+        SHORTEST_CUT,
+    )
+    return [name if len(name) <= cut else name[: cut - 1] + "…" for name in names], int(cut)

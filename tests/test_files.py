@@ -1,0 +1,382 @@
+"""Files of the field: every format gives the same data, every fault its own message."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.io import savemat
+from scipy.sparse import csr_array, save_npz
+from typer.testing import CliRunner
+
+from faults import FAULTS
+from smrmr import read_data, settle_missing, simulate
+from smrmr.cli import app
+
+
+@pytest.fixture(scope="module")
+def good():
+    """Twelve samples of five genes with a target, two kinds of it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(12, 5)).round(3)
+    names = [f"gene{k}" for k in range(5)]
+    ids = [f"s{k}" for k in range(12)]
+    y = rng.normal(size=12).round(3)
+    return SimpleNamespace(
+        X=X, y=y, names=names, ids=ids, frame=pd.DataFrame(X, columns=names).assign(y=y)
+    )
+
+
+def write_csv(good, folder):
+    path = folder / "data.csv"
+    good.frame.to_csv(path, index=False)
+    return path, {"target": "y"}
+
+
+def write_csv_gz(good, folder):
+    path = folder / "data.csv.gz"
+    good.frame.to_csv(path, index=False)
+    return path, {"target": "y"}
+
+
+def write_semicolons(good, folder):
+    path = folder / "data.csv"
+    good.frame.to_csv(path, index=False, sep=";", encoding="utf-8-sig")
+    return path, {"target": "y"}
+
+
+def write_tsv(good, folder):
+    path = folder / "data.tsv"
+    good.frame.to_csv(path, index=False, sep="\t")
+    return path, {"target": "y"}
+
+
+def write_transposed(good, folder):
+    path = folder / "genes.csv"
+    good.frame.set_axis(good.ids).T.to_csv(path)
+    return path, {"target": "y", "transpose": True}
+
+
+def write_pheno(good, folder):
+    path = folder / "genes.csv"
+    good.frame.drop(columns="y").set_axis(good.ids).T.to_csv(path)
+    other = folder / "pheno.csv"
+    pd.DataFrame({"sample": good.ids[::-1], "y": good.y[::-1]}).to_csv(other, index=False)
+    return path, {"target": "y", "transpose": True, "pheno": other, "id": "sample"}
+
+
+def write_parquet(good, folder):
+    path = folder / "data.parquet"
+    good.frame.to_parquet(path)
+    return path, {"target": "y"}
+
+
+def write_npz(good, folder):
+    path = folder / "data.npz"
+    np.savez(path, X=good.X, y=good.y, names=np.array(good.names))
+    return path, {}
+
+
+def write_npy(good, folder):
+    path = folder / "data.npy"
+    np.save(path, np.column_stack([good.X, good.y]))
+    return path, {"target": "x5"}
+
+
+def write_mat(good, folder):
+    path = folder / "data.mat"
+    savemat(path, {"X": good.X, "Y": good.y[:, None]})
+    return path, {}
+
+
+def write_h5ad(good, folder):
+    anndata = pytest.importorskip("anndata")
+    path = folder / "data.h5ad"
+    obs = pd.DataFrame({"y": good.y}, index=good.ids)
+    var = pd.DataFrame(index=good.names)
+    data = anndata.AnnData(np.zeros_like(good.X), obs, var, layers={"counts": csr_array(good.X)})
+    data.write_h5ad(path)
+    return path, {"target": "y", "layer": "counts"}
+
+
+def write_zarr(good, folder):
+    zarr = pytest.importorskip("zarr")
+    path = folder / "data.zarr"
+    group = zarr.open_group(str(path), mode="w")
+    for name, values in (("X", good.X), ("y", good.y)):
+        group.create_array(name, data=values)
+    return path, {}
+
+
+WRITERS = [
+    write_csv, write_csv_gz, write_semicolons, write_tsv, write_transposed, write_pheno,
+    write_parquet, write_npz, write_npy, write_mat, write_h5ad, write_zarr,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("write", WRITERS)
+def test_every_format_gives_the_same_data(write, good, tmp_path):
+    """Oracle: the arrays that were written."""
+    path, options = write(good, tmp_path)
+    data = read_data(path, **options)
+    np.testing.assert_array_equal(data.X.to_numpy(), good.X)
+    np.testing.assert_array_equal(data.y.to_numpy(), good.y)
+    named = write not in (write_npy, write_mat, write_zarr)
+    assert list(data.X.columns) == (good.names if named else [f"x{k}" for k in range(5)])
+    if write in (write_transposed, write_pheno, write_h5ad):
+        assert list(data.X.index) == good.ids
+    assert all(len(digest) == 64 for digest in data.source.values())
+    assert len(data.source) == (2 if write is write_pheno else 1)
+
+
+def write_plink(folder, calls, phenotypes):
+    """PLINK's own bit layout: two bits a genotype, four samples a byte, variants in rows."""
+    code = {2: 0b00, 1: 0b10, 0: 0b11, -1: 0b01}
+    n = len(calls)
+    body = bytearray(b"\x6c\x1b\x01")
+    for variant in np.asarray(calls).T:
+        for start in range(0, n, 4):
+            byte = 0
+            for place, call in enumerate(variant[start : start + 4]):
+                byte |= code[int(call)] << (2 * place)
+            body.append(byte)
+    path = folder / "data.bed"
+    path.write_bytes(bytes(body))
+    p = len(calls[0])
+    (folder / "data.bim").write_text("".join(f"1\trs{k}\t0\t{k}\tA\tG\n" for k in range(p)))
+    (folder / "data.fam").write_text(
+        "".join(f"f{i} s{i} 0 0 1 {y}\n" for i, y in enumerate(phenotypes))
+    )
+    return path
+
+
+def test_plink_genotypes_are_counts(tmp_path):
+    """Oracle: genotypes packed into PLINK's bits by hand."""
+    pytest.importorskip("bed_reader")
+    rng = np.random.default_rng(0)
+    calls = rng.integers(0, 3, size=(11, 7))
+    path = write_plink(tmp_path, calls, rng.normal(size=11).round(3))
+    data = read_data(path)
+    np.testing.assert_array_equal(data.X.to_numpy(), calls)
+    assert list(data.X.columns) == [f"rs{k}" for k in range(7)]
+    assert list(data.X.index) == [f"s{i}" for i in range(11)]
+    calls[3, 2] = calls[5, 2] = -1
+    path = write_plink(tmp_path, calls, rng.normal(size=11).round(3))
+    with pytest.raises(ValueError, match=r"2 missing values in 1 column of 7 \(rs2: 2\)"):
+        read_data(path)
+    filled = read_data(path, missing="impute-mode")
+    mode = pd.Series(calls[calls[:, 2] >= 0, 2]).mode()[0]
+    assert filled.X["rs2"].iloc[3] == mode
+    assert "filled with the column mode" in filled.notes[0]
+
+
+def test_joined_phenotypes_count_what_does_not_match(good, tmp_path):
+    path, options = write_pheno(good, tmp_path)
+    pheno = pd.read_csv(options["pheno"])
+    pheno["sample"] = pheno["sample"].replace({"s3": "elsewhere"})
+    pheno.to_csv(options["pheno"], index=False)
+    data = read_data(path, **options)
+    assert list(data.X.index) == [name for name in good.ids if name != "s3"]
+    np.testing.assert_array_equal(data.y.to_numpy(), np.delete(good.y, 3))
+    assert "1 samples of the data have no phenotype and 1 phenotypes no sample" in data.notes[1]
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ("drop-columns", [[2.0], [4.0], [6.0], [9.0]]),
+        ("drop-rows", [[1.0, 2.0], [5.0, 6.0], [12.0, 9.0]]),
+        ("impute-median", [[1.0, 2.0], [5.0, 4.0], [5.0, 6.0], [12.0, 9.0]]),
+        ("impute-mean", [[1.0, 2.0], [6.0, 4.0], [5.0, 6.0], [12.0, 9.0]]),
+        ("impute-mode", [[1.0, 2.0], [1.0, 4.0], [5.0, 6.0], [12.0, 9.0]]),
+    ],
+)
+def test_missing_values_by_hand(how, expected):
+    X = pd.DataFrame({"a": [1.0, np.nan, 5.0, 12.0], "b": [2.0, 4.0, 6.0, 9.0]})
+    settled, notes = settle_missing(X, how)
+    assert settled.to_numpy().tolist() == expected
+    assert len(notes) == 1
+    assert settle_missing(X[["b"]], how)[1] == []
+    infinite = X.fillna(np.inf)
+    assert settle_missing(infinite, how)[0].to_numpy().tolist() == expected
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_each_fault_is_named(fault, tmp_path, monkeypatch):
+    name, content, arguments, words = FAULTS[fault]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other.csv").write_text("who,z\nthem,1\nthose,2\n")
+    (tmp_path / "typo.toml").write_text('fdrr = 0.2\ntarget = "y"\n')
+    if name is not None:
+        (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+        arguments = [name, *arguments]
+    before = sorted(tmp_path.rglob("*"))
+    done = CliRunner().invoke(app, ["select", *arguments])
+    said = " ".join(done.stderr.split())
+    assert done.exit_code == 2, done.output
+    assert words in said
+    assert "Traceback" not in done.output
+    assert done.stdout == ""
+    assert sorted(tmp_path.rglob("*")) == before  # nothing is left behind
+
+
+def test_there_are_sixty_faults():
+    assert len(FAULTS) >= 60
+
+
+def bad_arrays(folder):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(12, 3)), rng.normal(size=12)
+    np.savez(folder / "short.npz", X=X, y=y[:9])
+    np.savez(folder / "nox.npz", Z=X, y=y)
+    np.savez(folder / "pickled.npz", X=X.astype(object), y=y)
+    np.save(folder / "flat.npy", y)
+    savemat(folder / "nox.mat", {"A": X, "Y": y})
+    save_npz(folder / "sparse.npz", csr_array(X))
+    write_plink(folder, rng.integers(0, 3, size=(12, 3)), y)
+    whole = (folder / "data.bed").read_bytes()
+    (folder / "data.bed").write_bytes(whole[:-2])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("short.npz", "X has 12 rows and y has 9"),
+        ("nox.npz", "no array 'X'"),
+        ("pickled.npz", "Python objects, which are not read for safety"),
+        ("flat.npy", "shape (12,)"),
+        ("nox.mat", "no array 'X'"),
+        ("sparse.npz", "--target COLUMN"),
+        ("data.bed", "truncated"),
+    ],
+)
+def test_faults_of_binary_files_are_named(name, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bad_arrays(tmp_path)
+    done = CliRunner().invoke(app, ["select", name])
+    assert done.exit_code == 2
+    assert words in " ".join(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "extra"),
+    [
+        ("anndata", "d.h5ad", "AnnData"),
+        ("zarr", "d.zarr", "zarr"),
+        ("bed_reader", "d.bed", "PLINK"),
+    ],
+)
+def test_optional_formats_name_the_extra(module, name, extra, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    if name == "d.bed":
+        write_plink(tmp_path, [[0, 1], [1, 2], [2, 0], [1, 1]], [1, 2, 3, 4])
+        name = "data.bed"
+    else:
+        (tmp_path / name).write_bytes(b"")
+    with pytest.raises(ValueError, match=rf"{extra} .* need.*pip install smrmr\[files\]"):
+        read_data(tmp_path / name, "y")
+
+
+# --- the command ------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("table")
+    data = simulate("1.d", 300, 120, random_state=1)
+    frame = pd.DataFrame(data.X).add_prefix("x").assign(y=data.y, batch=np.arange(300) % 2)
+    frame.to_csv(folder / "data.csv", index=False)
+    return folder / "data.csv", data
+
+
+def test_select_writes_what_it_found(table, tmp_path):
+    path, data = table
+    out = tmp_path / "out"
+    arguments = ["select", str(path), "--target", "y", "--drop", "batch", "--out", str(out)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert sorted(p.name for p in out.iterdir()) == [
+        "features.csv", "report.html", "selected.csv", "selection.json",
+    ]  # fmt: skip
+    features = pd.read_csv(out / "features.csv")
+    selected = pd.read_csv(out / "selected.csv")
+    saved = json.loads((out / "selection.json").read_text())
+    assert len(features) == 120
+    assert selected["feature"].tolist() == saved["selected"]
+    assert len(saved["source"]["data.csv"]) == 64
+    assert saved["settings"]["fdr"] == 0.3
+    true = {f"x{k}" for k in data.support}
+    assert len(true & set(saved["selected"])) >= 7
+    for feature in saved["selected"]:
+        assert f"│ {feature} " in done.stdout
+    again = CliRunner().invoke(app, [*arguments, "--json"])
+    content = json.loads(again.stdout)
+    assert content["selected"] == saved["selected"]
+    assert "done" in again.stderr
+
+    explained = CliRunner().invoke(
+        app, ["explain", str(out / "selection.json"), saved["selected"][0]]
+    )
+    assert "is selected" in explained.stdout
+    (out / "report.html").unlink()
+    drawn = CliRunner().invoke(app, ["report", str(out / "selection.json")])
+    assert drawn.exit_code == 0
+    assert (out / "report.html").exists()
+
+
+def test_config_file_and_flags(table, tmp_path):
+    path, _ = table
+    config = tmp_path / "settings.toml"
+    config.write_text(
+        'target = "y"\nfdr = 0.15\npenalty = "l1"\ndrop = ["batch"]\non-empty = "relax"\n'
+    )
+    arguments = ["select", str(path), "--config", str(config), "--out", str(tmp_path / "o")]
+    done = CliRunner().invoke(app, [*arguments, "--fdr", "0.25", "--json"])
+    assert done.exit_code == 0, done.output
+    settings = json.loads(done.stdout)["settings"]
+    assert (settings["fdr"], settings["penalty"], settings["on_empty"]) == (0.25, "l1", "relax")
+
+
+def test_simulate_select_explain_as_the_help_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner().invoke
+    assert (
+        run(app, ["simulate", "2.c", "-n", "300", "-p", "500", "--out", "demo.csv"]).exit_code == 0
+    )
+    done = run(app, ["select", "demo.csv", "--target", "y"])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "smrmr-demo" / "report.html").exists()
+    assert run(app, ["explain", "smrmr-demo/selection.json", "x10"]).exit_code == 0
+    wrong = run(app, ["explain", "smrmr-demo/selection.json", "x1000"])
+    assert wrong.exit_code == 2
+    assert "no feature 'x1000'" in wrong.stderr
+    assert run(app, ["explain", "demo.csv", "x10"]).exit_code == 2
+    assert run(app, ["report", "absent.json"]).exit_code == 2
+
+
+@pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+def test_names_that_a_spreadsheet_would_run_are_defused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = simulate("1.d", 60, 100, random_state=0)
+    names = ["=1+1", "@cmd", "+x", "-x", *(f"x{k}" for k in range(4, 100))]
+    pd.DataFrame(data.X, columns=names).assign(y=data.y).to_csv("d.csv", index=False)
+    assert CliRunner().invoke(app, ["select", "d.csv", "--target", "y"]).exit_code == 0
+    written = pd.read_csv("smrmr-d/features.csv")
+    assert {"'=1+1", "'@cmd", "'+x", "'-x"} <= set(written["feature"])
+    assert pd.api.types.is_float_dtype(written["W"])
+
+
+def test_ctrl_c_exits_130_and_leaves_nothing(table, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("smrmr.outputs.write_report", interrupted)
+    out = tmp_path / "out"
+    done = CliRunner().invoke(app, ["select", str(table[0]), "--target", "y", "--out", str(out)])
+    assert done.exit_code == 130
+    assert list(out.iterdir()) == []

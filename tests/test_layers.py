@@ -45,6 +45,7 @@ ORDER = [
     "recipe",
     "screening",
     "tuning",
+    "draws",
     "selection",
     "pipeline",
     "report.marks",

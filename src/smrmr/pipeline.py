@@ -16,8 +16,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from .draws import Draw, Shown
 from .inputs import Columns, as_columns, as_generator, outside
-from .knockoffs.copies import find_copies
+from .knockoffs.copies import find_copies, groups_of
 from .knockoffs.covariance import check_covariance
 from .knockoffs.diagnose import Diagnosis, diagnose, refuse_categories
 from .knockoffs.gaussian import check_nominal, draw_knockoffs
@@ -25,7 +26,7 @@ from .knockoffs.given import check_given
 from .measures import ProjectionCorrelation
 from .recipe import Recipe
 from .screening import Screening, engine_of, screen
-from .selection import Draw, Selection, Shown
+from .selection import Selection
 from .solvers import solve
 from .targets import as_target, check_same_rows, take_rows
 from .tuning import Paired, associate_pairs, choose_lam
@@ -116,7 +117,7 @@ def select_checked(
         relevance=relevance,
         draws=tuple(draws),
         shown=shown,
-        groups=_groups(leaders),
+        groups=groups_of(leaders),
         constants=np.flatnonzero(constant),
         fdr=recipe.fdr,
         inner_fdr=recipe.fdr / 2,
@@ -145,19 +146,19 @@ def _one_draw(
     with _timed("screening", seconds):
         screening = screen(columns.take(columns=candidates), target, recipe, split_rng, progress)
         kept = candidates[screening.kept]
-    with _timed("knockoffs", seconds):
+    with _timed("knockoffs", seconds, progress):
         twins, covariance, s = _knockoffs(
             columns, kept, screening.rows_select, recipe, knockoff_rng
         )
     with _timed("diagnosis", seconds):
         originals = columns.values[np.ix_(screening.rows_select, kept)]
         diagnosis = diagnose(originals, twins, diagnosis_rng)
-    with _timed("associations", seconds):
+    with _timed("associations", seconds, progress):
         paired = _pair(columns, target, kept, twins, screening, recipe)
         problem = associate_pairs(paired, recipe)
     with _timed("tuning", seconds):
         tuning = choose_lam(paired, problem, recipe, fold_rng, progress)
-    with _timed("solving", seconds):
+    with _timed("solving", seconds, progress):
         solution = solve(
             problem, penalty=tuning.penalty, lam=tuning.lam, lla_steps=recipe.lla_steps
         )
@@ -269,11 +270,6 @@ def _check_given(columns: Columns, recipe: Recipe) -> Recipe:
     return recipe
 
 
-def _groups(leaders: Indices) -> tuple[Indices, ...]:
-    followers = np.flatnonzero(leaders != np.arange(len(leaders)))
-    return tuple(np.flatnonzero(leaders == k) for k in np.unique(leaders[followers]))
-
-
 def _warn_if_failed(diagnoses: list[Diagnosis]) -> None:
     failed = [diagnosis for diagnosis in diagnoses if not diagnosis.passed]
     if len(failed) > 0.1 * len(diagnoses):
@@ -295,8 +291,15 @@ def _described(value: Any) -> Any:
 
 
 @contextmanager
-def _timed(stage: str, seconds: dict[str, float]) -> Iterator[None]:
+def _timed(
+    stage: str, seconds: dict[str, float], progress: Progress | None = None
+) -> Iterator[None]:
+    """Add up the seconds of a stage; with `progress`, one that tells no steps of its own."""
     start = perf_counter()
+    if progress is not None:
+        progress(stage, 0, 1)
     yield
+    if progress is not None:
+        progress(stage, 1, 1)
     seconds[stage] = seconds.get(stage, 0.0) + perf_counter() - start
     logger.info("%s: %.2f s", stage, seconds[stage])

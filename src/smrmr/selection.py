@@ -11,52 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .knockoffs.diagnose import Diagnosis
+from .draws import Draw, Shown, read_draw, read_shown
 from .thresholds import Decision, Derandomised, check_level, decide, derandomise, q_values
 from .types import Indices, Mask, Matrix, Vector
-
-
-@dataclass(frozen=True, eq=False)  # arrays do not compare to one truth
-class Draw:
-    """One pass of the method: a split of the rows, a draw of knockoffs, a solution.
-
-    Features are positions in X. `theta`, `theta_knockoff`, `W` and `s` have one entry for each kept
-    feature (`s` none for given knockoffs); `neighbours` the kept features most associated with
-    each, and `likeness` how much.
-    """
-
-    n_screen: int
-    n_select: int
-    shortlisted: Indices
-    kept: Indices
-    theta: Vector
-    theta_knockoff: Vector
-    W: Vector
-    lam: float
-    penalty: str
-    lams: Vector
-    losses: Vector
-    at_floor: bool
-    covariance: str
-    s: Vector
-    diagnosis: Diagnosis
-    neighbours: Indices
-    likeness: Matrix
-
-
-@dataclass(frozen=True, eq=False)
-class Shown:
-    """What a report draws of the data: the features of largest W on at most 500 rows.
-
-    `y` holds class numbers if there are `labels`, else numbers. `redundancy` is the association of
-    each of the features with each other on all rows.
-    """
-
-    features: Indices
-    values: Matrix
-    y: Matrix
-    labels: tuple[str, ...]
-    redundancy: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,8 +207,8 @@ class Selection:
         try:
             content = json.loads(text)
             content = {name: content[name] for name in cls.__dataclass_fields__}
-            draws = tuple(_read_draw(draw) for draw in content["draws"])
-            shown = _read_shown(content["shown"])
+            draws = tuple(read_draw(draw) for draw in content["draws"])
+            shown = read_shown(content["shown"])
         except (json.JSONDecodeError, KeyError, TypeError) as error:
             raise ValueError(f"this is not a selection saved by smrmr ({error!r}).") from error
         content["names"] = tuple(content["names"])
@@ -367,27 +324,6 @@ class Selection:
         return (
             f" Its nearest neighbour with more weight is {self.names[other]} (D = {likeness:.3f})."
         )
-
-
-def _read_draw(content: dict[str, Any]) -> Draw:
-    for name in ("shortlisted", "kept", "neighbours"):
-        content[name] = np.array(content[name], dtype=np.intp)
-    for name in ("theta", "theta_knockoff", "W", "lams", "losses", "s", "likeness"):
-        content[name] = np.array(content[name], dtype=np.float64)
-    content["diagnosis"] = Diagnosis(**content["diagnosis"])
-    return Draw(**content)
-
-
-def _read_shown(content: dict[str, Any]) -> Shown:
-    k = len(content["features"])
-    y = np.array(content["y"], dtype=np.float64)
-    return Shown(
-        features=np.array(content["features"], dtype=np.intp),
-        values=np.array(content["values"], dtype=np.float64).reshape(len(y), k),
-        y=y,
-        labels=tuple(content["labels"]),
-        redundancy=np.array(content["redundancy"], dtype=np.float64).reshape(k, k),
-    )
 
 
 def _plain(value: Any) -> Any:

@@ -99,7 +99,8 @@ def _exact_copies(columns: Matrix, direction: Vector) -> tuple[Indices, list[Any
         return_index=True,
         return_inverse=True,
     )
-    return varied[leader], [varied], [varied[leader[group]]]
+    alone = np.arange(len(varied)) == leader[group]
+    return varied[leader], [varied[~alone]], [varied[leader[group[~alone]]]]
 
 
 def representatives(links: list[tuple[Indices, Indices]], p: int) -> Indices:
@@ -110,6 +111,13 @@ def representatives(links: list[tuple[Indices, Indices]], p: int) -> Indices:
     leaders = np.full(n_groups, p)
     np.minimum.at(leaders, group, np.arange(p))
     return np.asarray(leaders[group], dtype=np.intp)
+
+
+def groups_of(leaders: Indices) -> tuple[Indices, ...]:
+    """The groups of two or more columns with one leader, each in order."""
+    order = np.argsort(leaders, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(leaders[order])) + 1)
+    return tuple(part for part in parts if len(part) > 1)
 
 
 def unit_columns(columns: NDArray[Any]) -> Matrix:

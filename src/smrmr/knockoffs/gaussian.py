@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ..inputs import Columns, as_columns, as_generator, named
 from ..types import Data, Indices, Mask, Matrix, Vector
-from .copies import find_copies, have_ties, signs_against, tiles, unit_columns
+from .copies import find_copies, groups_of, have_ties, signs_against, tiles, unit_columns
 from .covariance import check_covariance, estimate
 from .models import DECORRELATIONS, Model
 from .ties import break_ties, normal_scores
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Knockoffs:
     """Knockoffs of features, and what was assumed to draw them.
 
@@ -150,7 +150,7 @@ def draw_knockoffs(
         covariance=name,
         model=model,
         representatives=modelled,
-        groups=tuple(np.flatnonzero(leaders == k) for k in np.unique(leaders[followers])),
+        groups=groups_of(leaders),
         constants=np.flatnonzero(constant),
         copula=scored & ~constant,
     )

@@ -12,6 +12,8 @@ test: lint
 	$(BIN)/pytest -m "not slow"
 
 test-slow: $(VENV)/installed-slow
+	command -v chromium >/dev/null || sh -c 'apt-get update -q && apt-get install -qy chromium' \
+		|| echo 'chromium is missing and could not be installed: browser tests will be skipped'
 	$(BIN)/pytest -m slow
 
 lint: $(VENV)/installed-test

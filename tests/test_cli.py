@@ -7,6 +7,10 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+from typer.testing import CliRunner
+
+from smrmr.cli import app
+
 
 def run(*arguments, cwd=None):
     return subprocess.run(
@@ -48,3 +52,17 @@ def test_bad_design_is_a_message_and_not_a_traceback():
 
 def test_version():
     assert run("version").stdout.strip() == version("smrmr")
+
+
+def test_examples_of_every_help_page_work_when_pasted(tmp_path, monkeypatch):
+    """In the order of a reader: `select` comes before those that read what it wrote."""
+    monkeypatch.chdir(tmp_path)
+    commands = [command.callback.__name__ for command in app.registered_commands]
+    for command in commands:
+        said = " ".join(CliRunner().invoke(app, [command, "--help"]).stdout.split())
+        (example,) = re.findall(r"Example: (.*?) [╭│]", said)
+        for line in example.split(" && "):
+            program, *arguments = line.split()
+            assert program == "smrmr"
+            done = CliRunner().invoke(app, arguments)
+            assert done.exit_code == 0, (line, done.output)

@@ -10,6 +10,7 @@ import smrmr
 ROOT = Path(smrmr.__file__).parent
 ORDER = [
     "types",
+    "atomic",
     "measures.compiled",
     "measures.scaling",
     "measures.projection_loops",

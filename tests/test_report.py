@@ -160,7 +160,12 @@ def hostile(cases):
     found = cases["classes"]
     names = tuple(HOSTILE[k % len(HOSTILE)] + str(k) for k in range(found.n_features))
     shown = replace(found.shown, labels=(HOSTILE[0], HOSTILE[1]))
-    return replace(found, names=names, shown=shown, source={HOSTILE[2]: HOSTILE[3]})
+    return replace(
+        found,
+        names=names,
+        shown=shown,
+        source={"target column": HOSTILE[0], HOSTILE[2]: HOSTILE[3]},
+    )
 
 
 @pytest.mark.parametrize("case", EVERY)
@@ -358,6 +363,14 @@ def test_many_features_fit_in_two_megabytes(cases, name):
     others = np.sort(np.delete(found.relevance, found.kept))[::-1]
     assert set(relevance) >= set(others[: 5000 - len(found.kept)])
     assert ("cut-names" in page.ids) == (page.data["cut"] > 0) == (name(1) != "gene1")
+
+
+def test_a_selection_writes_its_own_report(cases, tmp_path):
+    """Oracle: the page that render makes, and the target that the source names."""
+    found = replace(cases["continuous"], source={"target column": "yield"})
+    path = found.report(tmp_path / "report.html")
+    assert path.read_text(encoding="utf-8") == render(found)
+    assert "the target value (yield), going by" in Page(render(found)).text["asked"]
 
 
 def test_saved_selections_give_the_same_page(cases):

@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from .atomic import replacing
 from .bars import plain_lines, progress_bars
 from .files import read_data
 from .outputs import write_csv, write_outputs
@@ -99,7 +100,7 @@ def select(
         )
         with _progress() as progress:
             found = run(data.X, data.y, recipe, options["seed"], progress=progress)
-        found = replace(found, source=data.source)
+        found = replace(found, source={"target column": data.target, **data.source})
         folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
         written = write_outputs(found, folder)
         if options["json"]:
@@ -159,9 +160,8 @@ def simulate(
         y = np.where(data.y > 0, "high", "low") if data.target == "classes" else data.y
         frame = pd.DataFrame(data.X).add_prefix("x").assign(y=y)
         path = out or Path(f"{design}.csv")
-        part = path.with_name(path.name + ".part")
-        write_csv(frame, part)
-        part.replace(path)
+        with replacing(path) as unfinished:
+            write_csv(frame, unfinished)
         true = ", ".join(f"x{k}" for k in data.support)
         typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
 

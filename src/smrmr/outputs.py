@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from .report import write_report
+from .report.table import DANGEROUS
 from .selection import Selection
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # a spreadsheet would run a text that starts so
 
 
 def write_outputs(selection: Selection, folder: Path) -> list[Path]:
@@ -46,4 +46,4 @@ def write_csv(frame: Any, path: Path) -> None:
 
 
 def _defused(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and re.match(DANGEROUS, cell) else cell

@@ -6,7 +6,9 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property
+from importlib import import_module
 from numbers import Integral
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -41,7 +43,7 @@ class Selection:
     settings, versions, seed, seconds
         What it takes to do it again, and how long each stage took.
     source
-        Files that were read and their checksums, where files were read.
+        Column of the target and files with their checksums, where files were read.
     """
 
     names: tuple[str, ...]
@@ -189,6 +191,11 @@ class Selection:
         )
         order = np.lexsort((-self.relevance, -self.W, ~frame["selected"].to_numpy()))
         return frame.iloc[order].reset_index(drop=True)
+
+    def report(self, path: str | PathLike[str]) -> Any:
+        """Write a report as one HTML file that needs nothing else; returns its path."""
+        # by name: the report is made from selections, so it comes later in the flow
+        return import_module("smrmr.report").write_report(self, path)
 
     def to_json(self) -> str:
         """Everything as JSON; `from_json` reads it back."""

@@ -195,8 +195,9 @@ def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
     if len(levels) == 1 or len(levels) > MAX_CLASSES or counts.min() < MIN_RARE:
         return "continuous"
     warnings.warn(
-        f"y has {len(levels)} whole-numbered levels and is taken for classes. Pass "
-        "target='continuous' if they are quantities, target='classes' to confirm.",
+        f"y has {len(levels)} whole-numbered levels and is taken for classes. Say "
+        "target='continuous' if they are quantities, target='classes' to confirm "
+        "(--target-type on the command line).",
         UserWarning,
         stacklevel=outside(),
     )

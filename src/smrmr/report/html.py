@@ -7,12 +7,12 @@ from base64 import b64encode
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
-from secrets import token_hex
 
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
+from ..atomic import replacing
 from ..selection import Selection
 from . import methods, words
 from .marks import short
@@ -42,15 +42,8 @@ def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
     The path.
     """
     path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to.")
-    page = render(selection)
-    unfinished = path.parent / f".smrmr-{token_hex(6)}.tmp"
-    try:
-        unfinished.write_text(page, encoding="utf-8", newline="\n")
-        os.replace(unfinished, path)  # noqa: PTH105 the word for what matters here
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as unfinished:
+        unfinished.write_text(render(selection), encoding="utf-8", newline="\n")
     return path
 
 

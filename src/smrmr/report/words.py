@@ -6,17 +6,20 @@ import numpy as np
 
 from ..selection import Selection
 from ..thresholds import Decision, false_discovery_bounds
+from .marks import short
 
 
 def asked(selection: Selection) -> str:
     """The question, in one sentence."""
     classes = len(selection.shown.labels)
+    column = selection.source.get("target column")
     target = {
         "classes": f"which of {classes} classes a row belongs to",
         "multi-output": "the target values",
     }.get(selection.target, "the target value")
+    named = f" ({short(column)})" if column else ""
     return (
-        f"Which of {selection.n_features:,} features help to tell {target}, going by "
+        f"Which of {selection.n_features:,} features help to tell {target}{named}, going by "
         f"{selection.n_rows:,} rows, if at most {_percent(selection.fdr)} of the features named "
         "may be expected to be false?"
     )

@@ -1,0 +1,21 @@
+"""Writes files whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a hidden name beside `path` to write to; it takes the place of `path` on success."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to.")
+    unfinished = path.with_name(f".smrmr-{token_hex(6)}.tmp")
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

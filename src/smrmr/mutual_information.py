@@ -92,7 +92,7 @@ def _few(x: NDArray[Any]) -> bool:
 
 def _discretised(x: NDArray[Any], discrete: bool) -> Vector:
     if discrete or _few(x):
-        return np.unique(x, return_inverse=True)[1].astype(np.float64)
+        return np.asarray(np.unique(x, return_inverse=True)[1], dtype=np.float64)
     x = np.asarray(x, dtype=np.float64)
     deviation, mean = x.std(), x.mean()
     return np.asarray(1.0 + (x > mean + deviation) - (x < mean - deviation))

@@ -100,7 +100,7 @@ def select_checked(
     if candidates.size == 0:
         raise ValueError("every column of X is constant. Features that vary are needed.")
 
-    relevance = np.zeros(columns.n_columns)
+    relevance: Vector = np.zeros(columns.n_columns)
     draws = []
     for child in as_generator(rng).spawn(recipe.n_draws):
         draw, of_candidates = _one_draw(
@@ -216,7 +216,7 @@ def _pair(
     """Put knockoffs beside features; rows that screened come back as their own knockoffs."""
     rows = screening.rows_select
     pairs = np.hstack([columns.values[np.ix_(rows, kept)], twins])
-    part = np.ones(len(rows), dtype=np.intp)
+    part: Indices = np.ones(len(rows), dtype=np.intp)
     if recipe.recycle and len(screening.rows_screen):
         again = columns.values[np.ix_(screening.rows_screen, kept)]
         pairs = np.vstack([np.hstack([again, again]), pairs])

@@ -86,7 +86,7 @@ class Selection:
     @cached_property
     def kept(self) -> Indices:
         """Features that passed the screen in some draw."""
-        return np.unique(np.concatenate([draw.kept for draw in self.draws]))
+        return np.asarray(np.unique(np.concatenate([draw.kept for draw in self.draws])))
 
     @cached_property
     def decision(self) -> Decision | Derandomised:
@@ -100,7 +100,7 @@ class Selection:
         """Selected features, best first, each followed by its copies."""
         copies = {int(group[0]): group for group in self.groups}
         found = [copies.get(int(k), np.array([k])) for k in self.decision.selected]
-        return np.concatenate([np.empty(0, np.intp), *found]).astype(np.intp)
+        return np.asarray(np.concatenate([np.empty(0, np.intp), *found]), dtype=np.intp)
 
     @property
     def selected_names(self) -> list[str]:
@@ -264,7 +264,7 @@ class Selection:
             "kept": [self.kept],
             "shortlisted": [draw.shortlisted for draw in self.draws],
         }
-        masks = {name: np.zeros(self.n_features, dtype=bool) for name in sets}
+        masks: dict[str, Mask] = {name: np.zeros(self.n_features, dtype=np.bool_) for name in sets}
         for name, parts in sets.items():
             for part in parts:
                 masks[name][part] = True

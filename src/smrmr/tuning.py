@@ -110,7 +110,7 @@ def choose_lam(
     folds = _folds(paired, recipe, rng, progress)
     if recipe.lam == "bayes":
         return _bayesian(problem, folds, recipe, rng)
-    lams = lambda_max(problem) * np.geomspace(1.0, FLOOR, N_LAMS)
+    lams: Vector = np.asarray(lambda_max(problem) * np.geomspace(1.0, FLOOR, N_LAMS))
     losses = np.zeros(N_LAMS)
     for fold in folds:
         path = solution_path(

@@ -100,7 +100,7 @@ def _levels_plot(selection: Selection) -> Plot:
     levels = levels[levels < 1]
     if not levels.size:
         return Plot(title, nothing="No draw selected a feature at its own level: no curve to draw.")
-    sizes = np.arange(1.0, len(levels) + 1)
+    sizes = 1.0 + np.arange(len(levels), dtype=np.float64)
     tips = tuple(
         f"first {size:.0f}: level {level:.3g}" for size, level in zip(sizes, levels, strict=True)
     )

@@ -49,7 +49,7 @@ def table_rows(selection: Selection) -> Indices:
     place[selection.selected] = np.arange(len(selection.selected))
     kept = np.isin(np.arange(selection.n_features), selection.kept)
     order = np.lexsort((-selection.relevance, -selection.W, ~kept, place))
-    return order[:MOST_ROWS]
+    return np.asarray(order[:MOST_ROWS])
 
 
 def embedded(data: Any) -> Markup:

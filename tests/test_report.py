@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import re
 import shutil
 from dataclasses import replace
@@ -398,7 +399,7 @@ def test_a_failure_leaves_the_old_report(cases, tmp_path, monkeypatch):
         with pytest.raises(ZeroDivisionError):
             write_report(cases["draws"], path)
     with monkeypatch.context() as patch:
-        patch.setattr(html.os, "replace", lambda *names: 1 / 0)
+        patch.setattr(pathlib.Path, "replace", lambda *names: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             write_report(cases["draws"], path)
     assert path.read_bytes() == before

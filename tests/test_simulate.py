@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 import smrmr
 from smrmr.simulate import DESIGNS
@@ -68,6 +69,64 @@ def test_classes_are_a_threshold(design):
     assert_array_equal(data.y, data.X[:, data.support].sum(axis=1) > 0)
 
 
+OWN = {  # E[y | x] of the designs that are not the paper's, from the ten true features
+    "interactions": lambda x: sum(np.sign(x[:, 2 * i] * x[:, 2 * i + 1]) for i in range(5)),
+    "heavy": lambda x: x.sum(axis=1),
+    "skewed": lambda x: x.sum(axis=1),
+    "equicorrelated": lambda x: x.sum(axis=1),
+    "blocks": lambda x: x.sum(axis=1),
+    "curved": lambda x: (x + x**2).sum(axis=1),
+    "genotypes": lambda x: x.sum(axis=1),
+}
+
+
+@pytest.mark.parametrize("design", [*OWN, "null"])
+def test_our_designs_answer_to_their_true_features_alone(design):
+    data = smrmr.simulate(design, 5000, 120, random_state=5)
+    signal = OWN.get(design, lambda x: np.zeros(len(x)))(data.X[:, data.support])
+    noise = data.y - signal
+    assert data.support.tolist() == (list(range(0, 100, 10)) if design in OWN else [])
+    assert data.target == "continuous"
+    assert_allclose([noise.mean(), noise.std()], [0, 1], atol=0.05)
+    assert np.abs(np.corrcoef(noise, data.X, rowvar=False)[0, 1:]).max() < 0.07
+
+
+def test_features_of_our_designs():
+    """Oracles: quantiles of the named distributions, and the correlations promised."""
+
+    def ranks(X):
+        return np.corrcoef(stats.rankdata(X, axis=0), rowvar=False)
+
+    drawn = {name: smrmr.simulate(name, 20_000, 100, random_state=6).X for name in OWN}
+    levels = np.array([0.01, 0.1, 0.5, 0.9, 0.99])
+    assert_allclose(
+        np.quantile(drawn["heavy"][:, 7], levels), stats.t(2).ppf(levels), rtol=0.1, atol=0.03
+    )
+    assert_allclose(
+        np.quantile(drawn["skewed"][:, 7], levels), stats.lognorm(1).ppf(levels), rtol=0.1
+    )
+    chained = (
+        6 / np.pi * np.arcsin(0.5 / 2)
+    )  # Spearman's rho of a normal pair that correlates by 0.5
+    for name in ("heavy", "skewed"):
+        assert_allclose(ranks(drawn[name][:, 10:12])[0, 1], chained, atol=0.02)
+    assert_allclose(np.corrcoef(drawn["equicorrelated"].T)[3, [4, 50, 99]], 0.5, atol=0.03)
+    assert_allclose(np.corrcoef(drawn["blocks"].T)[3, [0, 9, 10, 99]], [0.9, 0.9, 0, 0], atol=0.03)
+    assert_allclose(np.corrcoef(drawn["curved"][:, 1], drawn["curved"][:, 0] ** 2)[0, 1],
+                    np.sqrt(2 / 2.09), atol=0.02)  # fmt: skip
+    counts = drawn["genotypes"]
+    assert set(np.unique(counts)) == {0.0, 1.0, 2.0}
+    share = counts.mean(axis=0) / 2
+    assert share.min() > 0.08
+    assert share.max() < 0.52
+    hardy = np.column_stack([(1 - share) ** 2, 2 * share * (1 - share), share**2])
+    found = np.column_stack([(counts == level).mean(axis=0) for level in (0, 1, 2)])
+    assert_allclose(found, hardy, atol=0.02)
+    linked = np.corrcoef(counts.T)
+    assert linked[3, :10].min() > 0.25
+    assert np.abs(linked[3, 10:]).max() < 0.05
+
+
 def test_same_seed_same_draw():
     a, b = (smrmr.simulate("2.a", 30, 40, random_state=7) for _ in range(2))
     assert_array_equal(a.X, b.X)
@@ -76,7 +135,7 @@ def test_same_seed_same_draw():
 
 
 def test_bad_designs_are_refused():
-    assert set(DESIGNS) == set(PRINTED)
+    assert set(DESIGNS) == set(PRINTED) | set(OWN) | {"null"}
     with pytest.raises(ValueError, match=r"1\.a, 1\.b"):
         smrmr.simulate("4.z", 10, 10)
     with pytest.raises(ValueError, match="91 features"):

@@ -131,9 +131,14 @@ class Selection:
             q[group] = q[group[0]]
         return q
 
-    def at(self, fdr: float) -> Selection:
-        """Decide again at another level, without fitting again."""
-        return replace(self, fdr=check_level(fdr))
+    def at(self, fdr: float, on_empty: str | None = None) -> Selection:
+        """Decide again at another level, and by another rule if given, without fitting again."""
+        rule = self.on_empty if on_empty is None else on_empty
+        if rule != "none" and (rule != "relax" or len(self.draws) > 1):
+            raise ValueError(
+                f"on_empty={on_empty!r} is not possible here. Use 'none', or 'relax' with one draw."
+            )
+        return replace(self, fdr=check_level(fdr), on_empty=rule)
 
     def explain(self, feature: str | int) -> str:
         """Say what became of a feature, and why."""

@@ -25,14 +25,15 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        names = getattr(X, "columns", None)
         if hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
             validate_data(self, X, skip_check_array=True)
         else:
             X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
         columns, response = as_columns(X), as_target(y, target)
         check_same_rows(columns, response)
-        if hasattr(self, "feature_names_in_"):  # of other frames only scikit-learn saw the names
-            columns = replace(columns, names=tuple(map(str, self.feature_names_in_)))
+        if names is not None:  # scikit-learn hands on other frames as bare arrays
+            columns = replace(columns, names=tuple(map(str, names)))
         return columns, response
 
     def transform(self, X: Data) -> Any:

@@ -1,15 +1,21 @@
-"""Draws the ten designs 1.a-3.c of the paper with their true support."""
+"""Draws the ten designs 1.a-3.c of the paper and eight more, with their true support."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
+from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import ndtr
 
 from .types import Indices, Matrix, Vector
+
+Features: TypeAlias = Callable[[int, int, Generator], Matrix]
+Response: TypeAlias = Callable[[Matrix, Generator], Vector]
 
 TENS = tuple(range(0, 100, 10))
 
@@ -26,15 +32,63 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Design:
-    """How y comes from the true features; neighbouring features correlate by `correlation`."""
+    """How features are drawn, and how y comes from the true ones among them."""
 
     support: tuple[int, ...]
-    correlation: float
-    respond: Callable[[Matrix, Generator], Vector]
+    features: Features
+    respond: Response
     target: str = "continuous"
 
 
-def _linear(*slopes: float) -> Callable[[Matrix, Generator], Vector]:
+def _autoregressive(n: int, p: int, rng: Generator, correlation: float) -> Matrix:
+    """Gaussian columns with correlation ``correlation ** |k - l|``, one from the last."""
+    X = rng.standard_normal((n, p))
+    if correlation:
+        fresh = np.sqrt(1 - correlation**2)
+        for k in range(1, p):
+            X[:, k] = correlation * X[:, k - 1] + fresh * X[:, k]
+    return X
+
+
+_independent: Features = partial(_autoregressive, correlation=0.0)
+_chained: Features = partial(_autoregressive, correlation=0.5)
+
+
+def _heavy_tailed(n: int, p: int, rng: Generator) -> Matrix:
+    """Columns of Student's t with 2 degrees of freedom, whose quantile function is explicit."""
+    u = np.clip(ndtr(_chained(n, p, rng)), 1e-12, 1 - 1e-12)
+    return np.asarray((2 * u - 1) / np.sqrt(2 * u * (1 - u)))
+
+
+def _skewed(n: int, p: int, rng: Generator) -> Matrix:
+    return np.asarray(np.exp(_chained(n, p, rng)))
+
+
+def _sharing(n: int, p: int, rng: Generator, correlation: float, block: int | None) -> Matrix:
+    """Gaussian columns that correlate within blocks, each through a factor of its own."""
+    size = block or p
+    factors = rng.standard_normal((n, -(-p // size))).repeat(size, axis=1)[:, :p]
+    own = rng.standard_normal((n, p))
+    return np.asarray(np.sqrt(correlation) * factors + np.sqrt(1 - correlation) * own)
+
+
+def _curved(n: int, p: int, rng: Generator) -> Matrix:
+    """Every column 10 i + 1 is the square of the one before it, and noise."""
+    X = rng.standard_normal((n, p))
+    roots = np.arange(0, min(p - 1, 100), 10)
+    X[:, roots + 1] = X[:, roots] ** 2 + 0.3 * X[:, roots + 1]
+    return X
+
+
+def _genotypes(n: int, p: int, rng: Generator) -> Matrix:
+    """Counts 0, 1, 2 of an allele of frequency 0.1 to 0.5, linked in blocks of ten."""
+    scores = ndtr(_sharing(2 * n, p, rng, correlation=0.7, block=10))
+    # multiples of the golden ratio spread frequencies evenly, the same in every draw
+    alleles = scores < 0.1 + 0.4 * (np.arange(p) * 0.6180339887 % 1)
+    return np.asarray(alleles[:n].astype(np.float64) + alleles[n:])
+
+
+def _linear(*slopes: float) -> Response:
     return lambda x, rng: x @ np.array(slopes) + rng.standard_normal(len(x))
 
 
@@ -56,34 +110,62 @@ def _exceeds_one(x: Matrix, rng: Generator) -> Vector:
     return np.asarray(np.exp(x.sum(axis=1)) > 1, dtype=np.float64)
 
 
+def _same_sign(x: Matrix, rng: Generator) -> Vector:
+    """Pairs of features that tell nothing alone."""
+    return np.asarray(np.sign(x[:, ::2] * x[:, 1::2]).sum(axis=1) + rng.standard_normal(len(x)))
+
+
+def _bowls(x: Matrix, rng: Generator) -> Vector:
+    return np.asarray((x + x**2).sum(axis=1) + rng.standard_normal(len(x)))
+
+
+_sum_of_ten: Response = _linear(*[1] * 10)
+_null: Response = _linear()
+
 DESIGNS: dict[str, Design] = {
-    "1.a": Design((0, 5), 0.0, _linear(4, 8)),
-    "1.b": Design((0, 10, 20, 30), 0.0, _linear(1, 2, 4, 8)),
-    "1.c": Design((0, 10, 20, 30), 0.5, _linear(1, 2, 4, 8)),
-    "1.d": Design(TENS, 0.5, _linear(*[1] * 10)),
-    "2.a": Design((0, 10, 20, 30), 0.5, _smooth_and_steep),
-    "2.b": Design((0, 10, 20, 30), 0.5, _poles_and_steps),
-    "2.c": Design(TENS, 0.5, _poisson),
-    "3.a": Design((0, 5), 0.0, _exceeds_one, "classes"),
-    "3.b": Design(TENS, 0.0, _exceeds_one, "classes"),
-    "3.c": Design(TENS, 0.5, _exceeds_one, "classes"),
+    "1.a": Design((0, 5), _independent, _linear(4, 8)),
+    "1.b": Design((0, 10, 20, 30), _independent, _linear(1, 2, 4, 8)),
+    "1.c": Design((0, 10, 20, 30), _chained, _linear(1, 2, 4, 8)),
+    "1.d": Design(TENS, _chained, _sum_of_ten),
+    "2.a": Design((0, 10, 20, 30), _chained, _smooth_and_steep),
+    "2.b": Design((0, 10, 20, 30), _chained, _poles_and_steps),
+    "2.c": Design(TENS, _chained, _poisson),
+    "3.a": Design((0, 5), _independent, _exceeds_one, "classes"),
+    "3.b": Design(TENS, _independent, _exceeds_one, "classes"),
+    "3.c": Design(TENS, _chained, _exceeds_one, "classes"),
+    "interactions": Design(TENS, _independent, _same_sign),
+    "heavy": Design(TENS, _heavy_tailed, _sum_of_ten),
+    "skewed": Design(TENS, _skewed, _sum_of_ten),
+    "equicorrelated": Design(TENS, partial(_sharing, correlation=0.5, block=None), _sum_of_ten),
+    "blocks": Design(TENS, partial(_sharing, correlation=0.9, block=10), _sum_of_ten),
+    "curved": Design(TENS, _curved, _bowls),
+    "genotypes": Design(TENS, _genotypes, _sum_of_ten),
+    "null": Design((), _chained, _null),
 }
 
 
 def simulate(
     design: str, n: int, p: int, *, random_state: int | Generator | None = None
 ) -> Simulation:
-    r"""Draw `n` samples of `p` features and a target from a design of the paper.
+    r"""Draw `n` samples of `p` features and a target from a design.
 
-    Features are :math:`N(0, \Sigma)` with :math:`\sigma_{kl} = c^{|k-l|}`; noise is
-    :math:`N(0, 1)`, none in 3.a to 3.c. Paper: section 5.2, with a Poisson rate of exp(sum) in 2.c,
-    where the printed rate could be negative.
+    In the designs of the paper features are :math:`N(0, \Sigma)` with
+    :math:`\sigma_{kl} = c^{|k-l|}`; noise is :math:`N(0, 1)`, none in 3.a to 3.c. Paper: section
+    5.2, with a Poisson rate of exp(sum) in 2.c, where the printed rate could be negative.
+
+    In the others ten features are true, 0, 10, ..., 90, and y is their sum and noise unless said
+    otherwise: ``"interactions"`` (y adds the signs of five products, features are
+    independent), ``"heavy"`` (t with 2 degrees of freedom) and ``"skewed"`` (log-normal), both
+    with the order of neighbours that correlate by 0.5, ``"equicorrelated"`` (all by 0.5),
+    ``"blocks"`` (of ten, by 0.9), ``"curved"`` (features 1, 11, ... are the squares of 0, 10, ...
+    and noise; y adds x + x²), ``"genotypes"`` (0, 1, 2; blocks of ten linked) and ``"null"`` (no
+    feature is true).
 
     Parameters
     ----------
     design
         ``"1.a"`` to ``"1.d"`` are linear, ``"2.a"`` to ``"2.c"`` non-linear, ``"3.a"`` to ``"3.c"``
-        have classes.
+        have classes; the others are named above.
     n, p
         Numbers of samples and features; `p` must reach the last true feature (index 5, 30 or 90).
     random_state
@@ -100,22 +182,13 @@ def simulate(
     chosen = DESIGNS[design]
     if not (isinstance(n, Integral) and isinstance(p, Integral)):
         raise ValueError(f"n={n!r} and p={p!r} must be whole numbers.")
-    if n < 1 or p <= chosen.support[-1]:
+    fewest = max(chosen.support, default=0) + 1
+    if n < 1 or p < fewest:
         raise ValueError(
             f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "
-            f"and {chosen.support[-1] + 1} features: its last true one is {chosen.support[-1]}."
+            f"and {fewest} features, so that its true ones are among them."
         )
     rng = np.random.default_rng(random_state)
-    X = _autoregressive(n, p, chosen.correlation, rng)
+    X = chosen.features(n, p, rng)
     support = np.array(chosen.support, dtype=np.intp)
     return Simulation(X, chosen.respond(X[:, support], rng), support, chosen.target)
-
-
-def _autoregressive(n: int, p: int, correlation: float, rng: Generator) -> Matrix:
-    """Gaussian columns with correlation ``correlation ** |k - l|``, one from the last."""
-    X = rng.standard_normal((n, p))
-    if correlation:
-        fresh = np.sqrt(1 - correlation**2)
-        for k in range(1, p):
-            X[:, k] = correlation * X[:, k - 1] + fresh * X[:, k]
-    return X

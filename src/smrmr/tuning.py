@@ -64,7 +64,7 @@ class Tuning:
     @property
     def at_floor(self) -> bool:
         """Whether the smallest candidate won, so that a smaller one might do better still."""
-        return self.lams.size > 1 and self.lam <= self.lams.min()
+        return bool(self.lams.size > 1 and self.lam <= self.lams.min())
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
@@ -18,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .atomic import replacing
-from .bars import plain_lines, progress_bars
+from .benchmark.commands import benchmark
 from .files import read_data
 from .outputs import write_csv, write_outputs
 from .pipeline import select as run
@@ -27,6 +24,7 @@ from .report import write_report
 from .selection import Selection
 from .simulate import DESIGNS
 from .simulate import simulate as draw
+from .terminal import clear_errors, console, terminal_progress
 from .types import Indices
 
 app = typer.Typer(
@@ -35,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-console = Console(stderr=True)
+app.add_typer(benchmark, name="benchmark")
 
 
 @app.command()
@@ -77,7 +75,7 @@ def select(
 
     Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
     """
-    with _clear_errors():
+    with clear_errors():
         options = _configured(context, config)
         data = read_data(
             file,
@@ -98,7 +96,7 @@ def select(
             n_draws=options["draws"],
             n_jobs=options["jobs"],
         )
-        with _progress() as progress:
+        with terminal_progress() as progress:
             found = run(data.X, data.y, recipe, options["seed"], progress=progress)
         found = replace(found, source={"target column": data.target, **data.source})
         folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
@@ -122,7 +120,7 @@ def explain(
 
     Example: smrmr explain smrmr-demo/selection.json x10
     """
-    with _clear_errors():
+    with clear_errors():
         typer.echo(_saved(file).explain(feature))
 
 
@@ -135,7 +133,7 @@ def report(
 
     Example: smrmr report smrmr-demo/selection.json --out report.html
     """
-    with _clear_errors():
+    with clear_errors():
         path = out or file.with_name("report.html")
         write_report(_saved(file), path)
         typer.echo(f"Report: {path}")
@@ -155,7 +153,7 @@ def simulate(
     """
     import pandas as pd
 
-    with _clear_errors():
+    with clear_errors():
         data = draw(design, n, p, random_state=seed)
         y = np.where(data.y > 0, "high", "low") if data.target == "classes" else data.y
         frame = pd.DataFrame(data.X).add_prefix("x").assign(y=y)
@@ -180,11 +178,11 @@ def demo(
 
     Example: smrmr demo --design 3.b --p 500
     """
-    with _clear_errors():
+    with clear_errors():
         data = draw(design, n, p, random_state=seed)
         recipe = Recipe(fdr=fdr, measure=measure, target=data.target)
         start = perf_counter()
-        with _progress() as progress:
+        with terminal_progress() as progress:
             found = run(data.X, data.y, recipe, seed, progress=progress)
         seconds = perf_counter() - start
         written = write_outputs(found, out)
@@ -215,30 +213,6 @@ def version() -> None:
 def main() -> None:
     """Run the command line."""
     app()
-
-
-@contextmanager
-def _clear_errors() -> Iterator[None]:
-    """Turn what users can mend into one message and exit code 2; Ctrl-C into 130."""
-    try:
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            yield
-    except (ValueError, ImportError, OSError, MemoryError) as error:
-        typer.echo(f"smrmr: {error or type(error).__name__}", err=True)
-        raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        typer.echo("smrmr: interrupted; nothing was written.", err=True)
-        raise typer.Exit(130) from None
-
-
-def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    console.print(f"Warning: {message}", highlight=False, markup=False)
-
-
-def _progress() -> Any:
-    """Bars on a terminal, plain lines elsewhere."""
-    return progress_bars() if console.is_terminal else nullcontext(plain_lines)
 
 
 def _configured(context: typer.Context, config: Path | None) -> dict[str, Any]:

@@ -1,0 +1,141 @@
+"""Lists the methods that are compared, each behind one signature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import train_test_split
+
+from ..comparators import MRMR, SIS, HSICLasso
+from ..estimator import SmRMR
+from ..selection import Selection
+from ..simulate import Simulation
+from ..types import Indices
+
+LEVEL = 0.3
+LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
+SIZES = (5, 10, 15, 20, 25, 30)
+VALIDATION_SHARE = 0.2
+BLOCK = 20
+
+
+@dataclass(frozen=True)
+class Found:
+    """Features that a method selected; `level` if it has one, `kept` if it screens."""
+
+    method: str
+    features: Indices
+    level: float | None = None
+    kept: Indices | None = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A fit that gives one or more results, named beforehand by method and level."""
+
+    results: tuple[tuple[str, float | None], ...]
+    fit: Callable[[Simulation, int], list[Found]]
+
+
+def smrmr_method(variant: str, build: Callable[..., SmRMR], levels: tuple[float, ...]) -> Method:
+    """SmRMR at each level, and SmRMR2, which relaxes the level, from the same fit."""
+
+    def fit(data: Simulation, seed: int) -> list[Found]:
+        selector = build(LEVEL, target=data.target, random_state=seed, n_jobs=1)
+        selection: Selection = selector.fit(data.X, data.y).selection_
+        strict = [(f"SmRMR({variant})", level, selection.at(level)) for level in levels]
+        relaxed = (f"SmRMR2({variant})", LEVEL, selection.at(LEVEL, on_empty="relax"))
+        return [
+            Found(name, result.selected, level, selection.kept)
+            for name, level, result in [*strict, relaxed]
+        ]
+
+    names = [(f"SmRMR({variant})", level) for level in levels]
+    return Method((*names, (f"SmRMR2({variant})", LEVEL)), fit)
+
+
+def ranked_method(name: str, build: Callable[..., Any]) -> Method:
+    """A rival that ranks features, and how many of them to take chosen on held-out rows."""
+
+    def fit(data: Simulation, seed: int) -> list[Found]:
+        rows = np.arange(len(data.y))
+        classes = data.y if data.target == "classes" else None
+        train, held_out = train_test_split(
+            rows, test_size=VALIDATION_SHARE, random_state=seed, stratify=classes
+        )
+        selector = build(SIZES[-1], target=data.target, n_jobs=1, **_seeded(build, seed))
+        selector.fit(data.X[train], data.y[train])
+        order = np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
+
+        def held_out_score(size: int) -> float:
+            columns = order[:size]
+            model = LogisticRegression(max_iter=1000) if classes is not None else LinearRegression()
+            model.fit(data.X[np.ix_(train, columns)], data.y[train])
+            return float(model.score(data.X[np.ix_(held_out, columns)], data.y[held_out]))
+
+        return [Found(name, order[: max(SIZES, key=held_out_score)])]
+
+    return Method(((name, None),), fit)
+
+
+def _seeded(build: Callable[..., Any], seed: int) -> dict[str, int]:
+    """SIS draws nothing at random, so it takes no seed."""
+    cls = build.func if isinstance(build, partial) else build
+    return {} if cls is SIS else {"random_state": seed}
+
+
+def lasso_knockoffs(data: Simulation, seed: int) -> list[Found]:
+    """LASSO coefficient differences on Gaussian knockoffs, as knockpy does it by default."""
+    from knockpy import KnockoffFilter
+
+    if data.X.shape[1] > 1000:
+        raise ValueError(
+            "left out beyond 1000 features, where one fit takes minutes and gigabytes."
+        )
+    np.random.seed(seed)  # noqa: NPY002 knockpy draws from numpy's global generator
+    rule = KnockoffFilter(ksampler="gaussian", fstat="lasso")
+    chosen = rule.forward(X=data.X, y=data.y, fdr=LEVEL, shrinkage="ledoitwolf")
+    return [Found("LASSO knockoffs", np.flatnonzero(chosen), LEVEL)]
+
+
+def everything(data: Simulation, seed: int) -> list[Found]:
+    """Every feature."""
+    return [Found("all features", np.arange(data.X.shape[1]))]
+
+
+def nothing(data: Simulation, seed: int) -> list[Found]:
+    """No feature, so that predictions are the mean or the largest class."""
+    return [Found("no features", np.empty(0, dtype=np.intp))]
+
+
+def _paper_methods() -> list[Method]:
+    penalties = {"none": "none", "l1": "L1", "scad": "SCAD", "mcp": "MCP"}
+    return [
+        smrmr_method(
+            f"{measure.upper()}, {label}",
+            partial(SmRMR.paper, measure=measure, penalty=penalty),
+            LEVELS if (measure, penalty) == ("pc", "mcp") else (LEVEL,),
+        )
+        for measure in ("pc", "hsic")
+        for penalty, label in penalties.items()
+    ]
+
+
+METHODS: tuple[Method, ...] = (
+    smrmr_method("default", SmRMR, LEVELS),
+    smrmr_method("default, HSIC", partial(SmRMR, measure="hsic"), (LEVEL,)),
+    *_paper_methods(),
+    ranked_method("SIS", SIS),
+    ranked_method("mRMR (MID)", partial(MRMR, scheme="difference")),
+    ranked_method("mRMR (MIQ)", partial(MRMR, scheme="quotient")),
+    ranked_method("HSIC-LASSO", HSICLasso),
+    ranked_method("HSIC-LASSO (blocks)", partial(HSICLasso, block_size=BLOCK)),
+    Method((("LASSO knockoffs", LEVEL),), lasso_knockoffs),
+    Method((("all features", None),), everything),
+    Method((("no features", None),), nothing),
+)

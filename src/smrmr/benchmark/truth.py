@@ -1,0 +1,79 @@
+"""Counts true and false findings in real data whose true features are known from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from zlib import crc32
+
+import numpy as np
+
+from ..estimator import SmRMR
+from ..types import Indices
+from .datasets import BenchmarkSet
+from .store import Row, Store
+
+LEVEL = 0.2  # of the published results on the HIV data
+
+
+def truth_store(folder: Path) -> Store:
+    """The store of findings; a row is one method with one seed on one data set.
+
+    ``n_selected`` counts features; ``n_true`` and ``n_false`` count units, see `BenchmarkSet`, each
+    once.
+    """
+    return Store(
+        folder / "truth.csv",
+        ("dataset", "method", "level", "seed"),
+        ("status", "n_selected", "n_true", "n_false", "seconds"),
+    )
+
+
+def truth_tasks(datasets: Iterable[str], seeds: int) -> list[list[Row]]:
+    """Keys of the rows to compute, those of one data set and seed together."""
+    return [
+        [{"dataset": name, "method": method, "level": LEVEL, "seed": seed} for method in METHODS]
+        for name in datasets
+        for seed in range(seeds)
+    ]
+
+
+def truth_row(data: BenchmarkSet, key: Row) -> Row:
+    """Select features by the method of `key` and count the units they stand for."""
+    sequence = np.random.SeedSequence([crc32(key["dataset"].encode()), key["seed"]])
+    seed = int(sequence.generate_state(1)[0])
+    start = perf_counter()
+    selected = METHODS[key["method"]](data, key["level"], seed)
+    seconds = perf_counter() - start
+    units = set(data.units[selected].tolist())
+    return {
+        "n_selected": len(selected),
+        "n_true": len(units & data.truth),
+        "n_false": len(units - data.truth),
+        "seconds": seconds,
+    }
+
+
+def _smrmr(build: Callable[..., SmRMR], data: BenchmarkSet, level: float, seed: int) -> Indices:
+    selector = build(level, target=data.kind, random_state=seed, n_jobs=1)
+    return selector.fit(data.X, data.y).selected_
+
+
+def _lasso_knockoffs(data: BenchmarkSet, level: float, seed: int) -> Indices:
+    try:
+        from knockpy import KnockoffFilter
+    except ImportError:
+        raise ImportError("knockpy is not installed") from None
+    np.random.seed(seed)  # noqa: NPY002 knockpy draws from numpy's global generator
+    rule = KnockoffFilter(ksampler="gaussian", fstat="lasso")
+    found = rule.forward(X=data.X, y=data.y, fdr=level, shrinkage="ledoitwolf")
+    return np.flatnonzero(found)
+
+
+METHODS: dict[str, Callable[[BenchmarkSet, float, int], Indices]] = {
+    "SmRMR(default)": partial(_smrmr, SmRMR),
+    "SmRMR(PC, MCP)": partial(_smrmr, SmRMR.paper),
+    "LASSO knockoffs": _lasso_knockoffs,
+}

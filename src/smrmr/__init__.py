@@ -18,6 +18,7 @@ from .measures import HSIC, DistanceCorrelation, Pearson, ProjectionCorrelation
 from .penalties import MCP, SCAD, Lasso, NoPenalty
 from .simulate import Simulation, simulate
 from .solvers import Solution, SolutionPath, solution_path, solve
+from .sources import ColumnSource, open_columns
 from .thresholds import (
     Decision,
     Derandomised,
@@ -52,6 +53,7 @@ __all__ = [
     "SCAD",
     "SIS",
     "Associations",
+    "ColumnSource",
     "Dataset",
     "Decision",
     "Derandomised",
@@ -81,6 +83,7 @@ __all__ = [
     "hsic_u",
     "hsic_v",
     "knockoff_threshold",
+    "open_columns",
     "projection_correlation_squared",
     "projection_covariance_squared",
     "q_values",

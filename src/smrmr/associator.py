@@ -8,16 +8,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import product
+from tempfile import TemporaryFile
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
+from .checkpoints import current_checkpoints
 from .inputs import Columns
 from .targets import check_same_rows
-from .types import ONCE, Indices, Matrix, Measure, Part, Progress, Target, Use, Vector
+from .types import ONCE, Matrix, Measure, Part, Progress, Target, Use, Vector
 
 FEW_PARTNERS = 16  # expected of features that are asked for one at a time
 
@@ -53,31 +56,30 @@ class Associator:
     def with_each_other(self) -> Matrix:
         """Association of every pair of features."""
         n_columns = self.columns.n_columns
-        out = np.zeros((n_columns, n_columns))
+        out = _square(n_columns, self.memory)
         width = self.measure.tile(None)
         tiles = self._tiles(width, Use(n_columns, width))
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
         with self._pool() as pool:
             for pairs in self._shelf_pairs(tiles):
-                tasks = (delayed(_redundancy)(a, b) for a, b in pairs)
-                with _results(pool, tasks) as found:
-                    for parts in found:
-                        for rows, others, values in parts:
-                            out[np.ix_(rows, others)] = values
-                            out[np.ix_(others, rows)] = values.T
-                        done += 1
-                        self._report("redundancy", done, total)
+                tasks = [delayed(_redundancy)(a, b) for a, b in pairs]
+                for arrays in run_blocks(pool, tasks):
+                    for rows, others, values in zip(*[iter(arrays)] * 3, strict=True):
+                        out[np.ix_(rows, others)] = values
+                        out[np.ix_(others, rows)] = values.T
+                    done += 1
+                    self._report("redundancy", done, total)
         diagonal = np.einsum("kk->k", out)
         diagonal[diagonal > 0] = 1.0
         return out
 
     def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
         out = np.zeros(self.columns.n_columns)
-        with _results(pool, (delayed(_relevance)(tile, response) for tile in tiles)) as found:
-            for done, parts in enumerate(found, 1):
-                for part_columns, values in parts:
-                    out[part_columns] = values
-                self._report("relevance", done, len(tiles))
+        tasks = [delayed(_relevance)(tile, response) for tile in tiles]
+        for done, arrays in enumerate(run_blocks(pool, tasks), 1):
+            for part_columns, values in zip(arrays[::2], arrays[1::2], strict=True):
+                out[part_columns] = values
+            self._report("relevance", done, len(tiles))
         return out
 
     @cached_property
@@ -89,7 +91,7 @@ class Associator:
         return tiles
 
     def _prepared(self, k: int) -> Part:
-        (block,) = self.columns.blocks(k, k + 1)
+        (block,) = self.columns.span(k, k + 1).blocks(k)
         return self.measure.prepare(block, Use(FEW_PARTNERS, 1))[0]
 
     def _tiles(self, width: int, use: Use) -> list[_Tile]:
@@ -99,7 +101,7 @@ class Associator:
         held += 16 * classes * self.columns.n_rows
         width = max(1, min(width, self.memory // (2 * held)))
         return [
-            _Tile(self.measure, self.columns, start, start + width, use, held * width)
+            _Tile(self.measure, self.columns.span(start, start + width), start, use, held * width)
             for start in range(0, self.columns.n_columns, width)
         ]
 
@@ -115,14 +117,8 @@ class Associator:
                 _release(other)
             _release(shelf)
 
-    @contextmanager
-    def _pool(self) -> Iterator[Any]:
-        """Open joblib's workers."""
-        with (
-            one_blas_thread(),
-            Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator") as pool,
-        ):
-            yield pool
+    def _pool(self) -> Any:
+        return open_pool(self.n_jobs)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self.progress is not None:
@@ -130,11 +126,34 @@ class Associator:
 
 
 @contextmanager
-def _results(pool: Any, tasks: Iterator[Any]) -> Iterator[Iterator[Any]]:
-    """Results of the tasks as they come; an error or Ctrl-C in their use cancels the rest."""
-    results = pool(tasks)
+def open_pool(n_jobs: int | None) -> Iterator[Any]:
+    """Open joblib's workers: threads, or what the user set with ``joblib.parallel_config``."""
+    with (
+        one_blas_thread(),
+        Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as pool,
+    ):
+        yield pool
+
+
+def run_blocks(pool: Any, tasks: list[Any]) -> Iterator[list[NDArray[Any]]]:
+    """Results of the tasks in order, each a list of arrays.
+
+    In a run with checkpoints, finished blocks are read and new ones kept. An error or Ctrl-C in
+    the use of the results cancels the rest.
+    """
+    kept = current_checkpoints()
+    stage = kept.next_stage() if kept else 0
+    before = [kept.load(stage, i) if kept else None for i in range(len(tasks))]
+    results = pool(task for task, known in zip(tasks, before, strict=True) if known is None)
     try:
-        yield results
+        for i, known in enumerate(before):
+            if known is not None:
+                yield known
+                continue
+            found = next(results)
+            if kept:
+                kept.save(stage, i, found)
+            yield found
     finally:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib's remark that results were left unused
@@ -145,12 +164,12 @@ class _Tile:
     """Neighbouring columns, prepared by the first task that needs them and kept until released."""
 
     def __init__(
-        self, measure: Measure, columns: Columns, start: int, stop: int, use: Use, n_bytes: int
+        self, measure: Measure, columns: Columns, first: int, use: Use, n_bytes: int
     ) -> None:
         self.measure = measure
         self.n_bytes = n_bytes
         self.kept = False
-        self._request = columns, start, stop, use
+        self._request = columns, first, use
         self._lock = Lock()
         self._parts: list[Part] | None = None
 
@@ -159,15 +178,23 @@ class _Tile:
 
     @property
     def parts(self) -> list[Part]:
-        columns, start, stop, use = self._request
+        columns, first, use = self._request
         with self._lock:
             if self._parts is None:
-                blocks = columns.blocks(start, stop)
+                blocks = columns.blocks(first)
                 self._parts = [p for block in blocks for p in self.measure.prepare(block, use)]
             return self._parts
 
     def release(self) -> None:
         self._parts = None
+
+
+def _square(size: int, memory: int) -> Matrix:
+    """Zeros, in a file that vanishes with the array where they would not fit the budget."""
+    if 8 * size * size <= memory:
+        return np.zeros((size, size))
+    with TemporaryFile() as file:
+        return np.memmap(file, np.float64, "w+", shape=(size, size))
 
 
 def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
@@ -181,23 +208,27 @@ def _release(tiles: list[_Tile]) -> None:
         tile.release()
 
 
-def _relevance(tile: _Tile, response: Part) -> list[tuple[Indices, Vector]]:
+def _relevance(tile: _Tile, response: Part) -> list[NDArray[Any]]:
+    """Columns and their values, part after part."""
+    found: list[NDArray[Any]] = []
     with one_blas_thread():
-        found = [(part.columns, cosines(tile.measure, part, response)[:, 0]) for part in tile.parts]
+        for part in tile.parts:
+            found += [part.columns, cosines(tile.measure, part, response)[:, 0]]
     if not tile.kept:
         tile.release()
     return found
 
 
-def _redundancy(left: _Tile, right: _Tile) -> list[tuple[Indices, Indices, Matrix]]:
-    found = []
+def _redundancy(left: _Tile, right: _Tile) -> list[NDArray[Any]]:
+    """Columns, columns and their values, part after part."""
+    found: list[NDArray[Any]] = []
     with one_blas_thread():
         for i, a in enumerate(left.parts):
             for b in left.parts[i:] if left is right else right.parts:
                 values = cosines(left.measure, a, b)
                 if a is b:
                     values = np.triu(values) + np.triu(values, 1).T
-                found.append((a.columns, b.columns, values))
+                found += [a.columns, b.columns, values]
     return found
 
 

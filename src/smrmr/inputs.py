@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from .sources import ColumnSource, as_source, subset
 from .types import Block, Data, Indices, Mask, Vector, class_size
 
 MIN_ROWS = 4
@@ -20,43 +21,81 @@ MIN_RARE = 5  # with fewer values off the most frequent one, associations have a
 
 @dataclass(frozen=True)
 class Columns:
-    """Checked features: an (n, p) array of numbers, names, and which columns are nominal."""
+    """Features: numbers in memory or in a source, names, and which columns are nominal.
 
-    values: NDArray[Any]
+    An array has been checked as a whole; the columns of a source are checked when they are read.
+    """
+
+    data: NDArray[Any] | ColumnSource
     names: tuple[str, ...] | None
     nominal: Mask
+
+    @classmethod
+    def bare(cls, data: NDArray[Any] | ColumnSource) -> Columns:
+        """Numbers, named by their source if it names them."""
+        return cls(data, None, np.zeros(data.shape[1], dtype=np.bool_))
 
     @property
     def n_rows(self) -> int:
         """Number of samples."""
-        return int(self.values.shape[0])
+        return int(self.data.shape[0])
 
     @property
     def n_columns(self) -> int:
         """Number of features."""
-        return int(self.values.shape[1])
+        return int(self.data.shape[1])
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All of it as one array: for few columns, or for what is in memory anyway."""
+        return self.data if isinstance(self.data, np.ndarray) else self.read(slice(None))
+
+    def read(self, columns: slice | Indices) -> NDArray[Any]:
+        """Some columns as an (n, k) array."""
+        if isinstance(self.data, np.ndarray):
+            return self.data[:, columns]
+        values = _plain(np.asarray(self.data.read(columns)))
+        _check_numeric(values, "X")
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            order = np.arange(self.n_columns)[columns]
+            _refuse_gaps((~np.isfinite(values)).sum(axis=0), [self.name(k) for k in order])
+        return values
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Columns:
-        """Return the chosen rows and columns."""
-        values, names, nominal = self.values, self.names, self.nominal
+        """Return the chosen rows and columns; of a source nothing is read yet."""
+        names, nominal = self.names, self.nominal
         if columns is not None:
-            values, nominal = values[:, columns], nominal[columns]
+            nominal = nominal[columns]
             names = None if names is None else tuple(names[k] for k in columns)
+        if not isinstance(self.data, np.ndarray):
+            return Columns(subset(self.data, rows, columns), names, nominal)
+        values = self.data if columns is None else self.data[:, columns]
         return Columns(values if rows is None else values[rows], names, nominal)
 
     def name(self, k: int) -> str:
         """Name of feature k; ``x0``, ``x1``, ... in an array."""
-        return f"x{k}" if self.names is None else self.names[k]
+        names = self.names
+        if names is None and not isinstance(self.data, np.ndarray):
+            names = self.data.names  # asked for late: a million of them take seconds to read
+        return f"x{k}" if names is None else names[k]
 
-    def blocks(self, start: int, stop: int) -> list[Block]:
-        """Columns `start` to `stop` as rows: the numbers, then nominal ones by number of classes.
+    def span(self, start: int, stop: int) -> Columns:
+        """Columns `start` to `stop`; nothing is copied, and nothing else goes to a worker."""
+        if isinstance(self.data, np.ndarray):
+            return Columns(self.data[:, start:stop], None, self.nominal[start:stop])
+        which = np.arange(start, min(stop, self.n_columns))
+        return Columns(subset(self.data, None, which), None, self.nominal[start:stop])
 
-        Numbers are float64 unless they are int8.
+    def blocks(self, first: int = 0) -> list[Block]:
+        """All columns as rows: the numbers, then nominal ones by number of classes.
+
+        Numbers are float64 unless they are int8. The first column is said to be number `first`.
         """
-        dtype = np.int8 if self.values.dtype == np.int8 else np.float64
-        values = np.ascontiguousarray(self.values[:, start:stop].T, dtype=dtype)
-        columns = np.arange(start, start + len(values))
-        nominal = self.nominal[start:stop]
+        values = self.values
+        dtype = np.int8 if values.dtype == np.int8 else np.float64
+        values = np.ascontiguousarray(values.T, dtype=dtype)
+        columns = np.arange(first, first + len(values))
+        nominal = self.nominal
         if not nominal.any():
             return [Block(values, columns, nominal=False)]
         size = np.where(nominal, class_size(values.max(axis=1) + 1), -1)
@@ -81,14 +120,21 @@ def as_columns(X: Data) -> Columns:
         raise ValueError(
             "X is a sparse matrix. A dense array is needed: pass X.toarray() if it fits in memory."
         )
-    columns = _from_frame(X) if hasattr(X, "iloc") and hasattr(X, "columns") else _from_array(X)
-    n, p = columns.values.shape
+    source = as_source(X)
+    if source is not None:
+        columns = Columns.bare(source)
+    elif hasattr(X, "iloc") and hasattr(X, "columns"):
+        columns = _from_frame(X)
+    else:
+        columns = _from_array(X)
+    n, p = columns.n_rows, columns.n_columns
     if p == 0 or n == 0:
         raise ValueError(f"X is empty: {n} rows and {p} columns. Give at least one column.")
     if n < MIN_ROWS:
         raise ValueError(f"X has {n} rows (n_samples={n}). At least {MIN_ROWS} rows are needed.")
-    _check_finite(columns)
-    _warn_about_rare(columns)
+    if source is None:
+        _check_finite(columns)
+        _warn_about_rare(columns)
     return columns
 
 
@@ -182,13 +228,17 @@ def _check_finite(columns: Columns) -> None:
         stop = min(start + 1024, columns.n_columns)
         bad[start:stop] = (~np.isfinite(columns.values[:, start:stop])).sum(axis=0)
     if bad.any():
-        worst = np.argsort(-bad, kind="stable")[:5]
-        counts = ", ".join(f"{columns.name(k)}: {bad[k]}" for k in worst if bad[k])
-        raise ValueError(
-            f"{np.count_nonzero(bad)} of {columns.n_columns} columns of X have missing or infinite "
-            f"values ({counts}{', ...' if np.count_nonzero(bad) > 5 else ''}). Impute them, or "
-            "drop these columns or rows."
-        )
+        _refuse_gaps(bad, [columns.name(k) for k in range(columns.n_columns)])
+
+
+def _refuse_gaps(bad: NDArray[np.int64], names: list[str]) -> None:
+    worst = np.argsort(-bad, kind="stable")[:5]
+    counts = ", ".join(f"{names[k]}: {bad[k]}" for k in worst if bad[k])
+    raise ValueError(
+        f"{np.count_nonzero(bad)} of {len(names)} columns of X have missing or infinite "
+        f"values ({counts}{', ...' if np.count_nonzero(bad) > 5 else ''}). Impute them, or "
+        "drop these columns or rows."
+    )
 
 
 def _warn_about_rare(columns: Columns) -> None:

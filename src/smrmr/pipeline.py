@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+import os
 import platform
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -16,7 +18,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from .associator import one_blas_thread
+from .checkpoints import checkpoints_in
 from .draws import Draw, Shown
+from .identity import described, identity_of, settings_of
 from .inputs import Columns, as_columns, as_generator, outside
 from .knockoffs.copies import find_copies, groups_of
 from .knockoffs.covariance import check_covariance
@@ -46,6 +51,7 @@ def select(
     rng: int | Generator | None = None,
     *,
     progress: Progress | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
 ) -> Selection:
     """Select features with a controlled false discovery rate.
 
@@ -55,7 +61,8 @@ def select(
     Parameters
     ----------
     X
-        Features, (n, p): an array or DataFrame of numbers; categories must have two levels.
+        Features, (n, p): an array or DataFrame of numbers, whose categories must have two levels,
+        or a source that is read by columns, see `open_columns`.
     y
         Target: n numbers or labels, or (n, q) numbers.
     recipe
@@ -64,6 +71,9 @@ def select(
         Seed or Generator; the only source of randomness.
     progress
         Called as ``progress(stage, done, total)``.
+    run_dir
+        Directory for finished blocks of work. A run that was killed goes on from them when it is
+        started again with the same data and settings, and gives the same answer.
 
     Examples
     --------
@@ -76,7 +86,9 @@ def select(
     recipe = Recipe() if recipe is None else recipe
     columns, target = as_columns(X), as_target(y, recipe.target)
     check_same_rows(columns, target)
-    return select_checked(columns, target, recipe, rng, progress=progress)
+    folder = None if run_dir is None else Path(run_dir)
+    with checkpoints_in(folder, identity_of(columns, target, recipe, rng) if folder else {}):
+        return select_checked(columns, target, recipe, rng, progress=progress)
 
 
 def select_checked(
@@ -92,10 +104,10 @@ def select_checked(
     recipe = _check_given(columns, recipe)
     seconds: dict[str, float] = {}
     names = tuple(columns.name(k) for k in range(columns.n_columns))
-    columns = Columns(columns.values, columns.names, np.zeros(columns.n_columns, bool))
+    columns = replace(columns, nominal=np.zeros(columns.n_columns, bool))
     with _timed("copies", seconds):
         ranked = isinstance(recipe.measured_by, ProjectionCorrelation) and recipe.uses_copula
-        leaders, constant = find_copies(columns.values, ranked)
+        leaders, constant = find_copies(columns, ranked, recipe.n_jobs, progress)
         candidates = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
     if candidates.size == 0:
         raise ValueError("every column of X is constant. Features that vary are needed.")
@@ -103,9 +115,10 @@ def select_checked(
     relevance: Vector = np.zeros(columns.n_columns)
     draws = []
     for child in as_generator(rng).spawn(recipe.n_draws):
-        draw, of_candidates = _one_draw(
-            columns, candidates, target, recipe, child, seconds, progress
-        )
+        with one_blas_thread():  # as in draw_knockoffs
+            draw, of_candidates = _one_draw(
+                columns, candidates, target, recipe, child, seconds, progress
+            )
         relevance[candidates] += of_candidates / recipe.n_draws
         draws.append(draw)
     relevance = np.where(constant, 0.0, relevance[leaders])
@@ -124,7 +137,7 @@ def select_checked(
         on_empty=recipe.on_empty,
         target=target.kind,
         n_rows=columns.n_rows,
-        settings={f.name: _described(getattr(recipe, f.name)) for f in fields(recipe)},
+        settings=settings_of(recipe),
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
         seed=int(rng) if isinstance(rng, int | np.integer) else None,
@@ -151,7 +164,7 @@ def _one_draw(
             columns, kept, screening.rows_select, recipe, knockoff_rng
         )
     with _timed("diagnosis", seconds):
-        originals = columns.values[np.ix_(screening.rows_select, kept)]
+        originals = columns.take(screening.rows_select, kept).values
         diagnosis = diagnose(originals, twins, diagnosis_rng)
     with _timed("associations", seconds, progress):
         paired = _pair(columns, target, kept, twins, screening, recipe)
@@ -175,7 +188,7 @@ def _one_draw(
         theta_knockoff=theta_knockoff,
         W=np.where(same, 0.0, theta - theta_knockoff),
         lam=tuning.lam,
-        penalty=str(_described(tuning.penalty)),
+        penalty=str(described(tuning.penalty)),
         lams=tuning.lams,
         losses=tuning.losses,
         at_floor=tuning.at_floor,
@@ -192,7 +205,7 @@ def _knockoffs(
     columns: Columns, kept: Indices, rows: Indices, recipe: Recipe, rng: Generator
 ) -> tuple[NDArray[Any], str, Vector]:
     """Knockoffs of the kept features on the rows that select."""
-    values = columns.values[np.ix_(rows, kept)]
+    values = columns.take(rows, kept).values
     if recipe.knockoff_function is not None:
         twins = check_given(values, recipe.knockoff_function(values, rng))
         return twins, "given", np.empty(0)
@@ -215,15 +228,14 @@ def _pair(
 ) -> Paired:
     """Put knockoffs beside features; rows that screened come back as their own knockoffs."""
     rows = screening.rows_select
-    pairs = np.hstack([columns.values[np.ix_(rows, kept)], twins])
+    pairs = np.hstack([columns.take(rows, kept).values, twins])
     part: Indices = np.ones(len(rows), dtype=np.intp)
     if recipe.recycle and len(screening.rows_screen):
-        again = columns.values[np.ix_(screening.rows_screen, kept)]
+        again = columns.take(screening.rows_screen, kept).values
         pairs = np.vstack([np.hstack([again, again]), pairs])
         part = np.concatenate([np.zeros(len(screening.rows_screen), dtype=np.intp), part])
         rows = np.concatenate([screening.rows_screen, rows])
-    plain = Columns(pairs, None, np.zeros(pairs.shape[1], dtype=bool))
-    return Paired(plain, take_rows(target, rows), part)
+    return Paired(Columns.bare(pairs), take_rows(target, rows), part)
 
 
 def _shown(columns: Columns, target: Target, draws: list[Draw], recipe: Recipe) -> Shown:
@@ -235,7 +247,7 @@ def _shown(columns: Columns, target: Target, draws: list[Draw], recipe: Recipe) 
     rows = np.unique(np.linspace(0, columns.n_rows - 1, SHOWN_ROWS).astype(np.intp))
     return Shown(
         features=features,
-        values=columns.values[np.ix_(rows, features)].astype(np.float64),
+        values=columns.take(rows, features).values.astype(np.float64),
         y=target.values[rows],
         labels=target.labels,
         redundancy=engine_of(columns.take(columns=features), recipe).with_each_other()
@@ -250,7 +262,7 @@ def _coincide(values: NDArray[Any], by_rank: bool) -> NDArray[np.bool_]:
     Nothing on these rows tells them apart and their knockoffs are the same too, so a false one
     would win whenever a true one does: neither can be selected.
     """
-    leaders, _ = find_copies(values, by_rank)
+    leaders, _ = find_copies(Columns.bare(values), by_rank)
     return np.asarray(np.bincount(leaders)[leaders] > 1)
 
 
@@ -275,19 +287,6 @@ def _warn_if_failed(diagnoses: list[Diagnosis]) -> None:
     if len(failed) > 0.1 * len(diagnoses):
         count = f" (in {len(failed)} of {len(diagnoses)} draws)" if len(diagnoses) > 1 else ""
         warnings.warn(f"{failed[0]}{count}", UserWarning, stacklevel=outside())
-
-
-def _described(value: Any) -> Any:
-    """A setting as JSON can hold it."""
-    if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
-        return f"array of shape {value.shape}"
-    if value is None or isinstance(value, str | bool | int | float):
-        return value
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, list | tuple):
-        return [_described(item) for item in value]
-    return getattr(value, "__name__", None) or repr(value)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .inputs import Columns, as_columns
+from .sources import as_source
 from .targets import as_target, check_same_rows
 from .types import Data, Mask, Target
 
@@ -26,7 +27,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
         names = getattr(X, "columns", None)
-        if hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
+        if (source := as_source(X)) is not None:
+            self.n_features_in_ = source.shape[1]
+            X, names = source, None  # which scikit-learn does not know
+        elif hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
             validate_data(self, X, skip_check_array=True)
         else:
             X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
@@ -37,7 +41,9 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return columns, response
 
     def transform(self, X: Data) -> Any:
-        """Keep the selected features; frames with categories stay frames."""
+        """Keep the selected features; frames with categories stay frames, of sources it is read."""
+        if (source := as_source(X)) is not None:
+            return as_columns(source).read(np.flatnonzero(self.get_support()))
         if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X.iloc[:, np.flatnonzero(self.get_support())]

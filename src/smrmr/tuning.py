@@ -162,7 +162,7 @@ def _debiased(found: Associations, test: Paired, recipe: Recipe, rng: Generator)
     some = rng.permutation(test.n_kept)[:FEW]
     some = np.concatenate([some, some + test.n_kept])
     values = test.columns.values[:, some]
-    both = Columns(np.hstack([values, values[shuffled]]), None, np.zeros(2 * len(some), bool))
+    both = Columns.bare(np.hstack([values, values[shuffled]]))
     between = engine_of(both, recipe).with_each_other()[: len(some), len(some) :]
     bias, common = min(float(relevance.mean()), 0.9), min(float(between.mean()), 0.9)
     redundancy = (found.redundancy - common) / (1 - common)
@@ -187,7 +187,7 @@ def _fix_widths(paired: Paired, recipe: Recipe) -> tuple[Paired, Recipe]:
     if target.kind != "classes":
         points = unit_scale(target.vectors)[0].T.reshape(target.values.shape)
         target = replace(target, values=points / _width(points))
-    columns = replace(paired.columns, values=values)
+    columns = replace(paired.columns, data=values)
     fixed = replace(recipe, measure=replace(measure, width=1.0))
     return replace(paired, columns=columns, target=target), fixed
 

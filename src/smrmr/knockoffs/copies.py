@@ -2,108 +2,130 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeAlias
 
 import numpy as np
+from joblib import delayed
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from ..measures.scaling import unit_scale
-from ..types import Indices, Mask, Matrix, Vector
+from ..associator import one_blas_thread, open_pool, run_blocks
+from ..inputs import Columns
+from ..types import Indices, Mask, Matrix, Progress, Vector
+from .fingerprints import Fingerprints, directions, fingerprints, have_ties, unit_columns
+
+__all__ = ["find_copies", "groups_of", "have_ties", "signs_against", "tiles", "unit_columns"]
 
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
-PROBES = 4
+REACH = 1.01 * np.sqrt(2 * COPY)  # how far apart the places of copies can be
+
+Links: TypeAlias = tuple[Indices, Indices]
 
 
-def find_copies(values: NDArray[Any], by_rank: bool) -> tuple[Indices, Mask]:
+def find_copies(
+    columns: Columns, by_rank: bool, n_jobs: int | None = 1, progress: Progress | None = None
+) -> tuple[Indices, Mask]:
     """For each column the first of its copies, and which columns are constant.
 
     Columns with ties, and with `by_rank` all others, also copy their monotone transforms: these
-    have the same normal scores.
+    have the same normal scores. Columns are read block by block; later only those in doubt.
     """
-    from scipy.stats import rankdata  # takes long to load
-
-    plain = unit_columns(values)
-    constant = np.abs(plain).max(axis=0) == 0
-    links = [_alike_in_rank(link_copies(plain), values)]
-    del plain
-    chosen = np.arange(values.shape[1]) if by_rank else np.flatnonzero(have_ties(values))
-    if chosen.size:
-        ranks = np.empty((len(values), len(chosen)))
-        for tile in tiles(len(chosen)):
-            ranks[:, tile] = unit_columns(rankdata(values[:, chosen[tile]], axis=0))
-        first, second = link_copies(ranks)
-        links.append((chosen[first], chosen[second]))
-    return representatives(links, values.shape[1]), constant
-
-
-def _alike_in_rank(links: tuple[Indices, Indices], values: NDArray[Any]) -> tuple[Indices, Indices]:
-    """Drop links that one far row makes: where it is far in both, any two columns correlate."""
     from scipy.stats import rankdata
 
-    first, second = links
-    used, place = np.unique(np.concatenate(links), return_inverse=True)
-    ranks = unit_columns(rankdata(values[:, used], axis=0)) if used.size else np.empty((0, 0))
-    a, b = np.split(place, 2)
-    alike = np.abs(np.einsum("ij,ij->j", ranks[:, a], ranks[:, b])) > 0.99
-    return first[alike], second[alike]
+    def plain(which: Indices) -> Matrix:
+        return unit_columns(columns.read(which))
 
+    def ranked(which: Indices) -> Matrix:
+        return unit_columns(rankdata(columns.read(which), axis=0))
 
-def have_ties(values: NDArray[Any]) -> Mask:
-    """Which columns hold some value twice."""
-    ordered = np.sort(values, axis=0)
-    return np.asarray((ordered[1:] == ordered[:-1]).any(axis=0))
+    found = _fingerprints(columns, by_rank, n_jobs, progress)
+    varied = np.flatnonzero(~found.constant)
+    few, many = varied[found.few[varied]], varied[~found.few[varied]]
+    compared = many[np.isfinite(found.ranked_places[many, 0])]
+    links = [
+        _same_digest(few, found.ranked_digest)[1],
+        _alike_in_rank(_link(many, found.places, found.digest, plain), ranked),
+        _link(compared, found.ranked_places, found.ranked_digest, ranked),
+    ]
+    return _representatives(links, columns.n_columns), found.constant
 
 
 def tiles(p: int) -> list[slice]:
     """Slices of 1,024 columns, so that sorting needs little memory."""
-    return [slice(start, start + 1024) for start in range(0, p, 1024)]
+    return [slice(start, min(start + 1024, p)) for start in range(0, p, 1024)]
 
 
-def link_copies(columns: Matrix) -> tuple[Indices, Indices]:
-    """Pairs of columns that tie together all that correlate by more than 1 - 1e-8 in size.
+def _fingerprints(
+    columns: Columns, by_rank: bool, n_jobs: int | None, progress: Progress | None
+) -> Fingerprints:
+    """Fingerprints of all columns, read block by block."""
+    spans = [columns.span(tile.start, tile.stop) for tile in tiles(columns.n_columns)]
+    parts = []
+    with open_pool(n_jobs if len(spans) > 1 else 1) as pool:
+        tasks = [delayed(_of_span)(span, by_rank) for span in spans]
+        for done, arrays in enumerate(run_blocks(pool, tasks), 1):
+            parts.append(arrays)
+            if progress:
+                progress("copies", done, len(spans))
+    return Fingerprints(*(np.concatenate(same) for same in zip(*parts, strict=True)))
 
-    `columns` are centred, of norm 1 (or 0: constants copy nothing). Copies lie within 1.5e-4 of
-    each other, up to sign, and so do their projections on any direction: sorting by one random
-    projection, and looking at the others, leaves few pairs to check.
+
+def _of_span(columns: Columns, by_rank: bool) -> list[NDArray[Any]]:
+    with one_blas_thread():
+        found = fingerprints(columns.values, directions(columns.n_rows), by_rank)
+    return [getattr(found, f.name) for f in fields(found)]
+
+
+def _same_digest(which: Indices, digest: NDArray[np.uint64]) -> tuple[Indices, Links]:
+    """One column of every digest, and links of the others to it."""
+    words = np.ascontiguousarray(digest[which]).view(np.dtype((np.void, 16))).ravel()
+    _, first, group = np.unique(words, return_index=True, return_inverse=True)
+    copies = np.arange(len(which)) != first[group]
+    return which[np.sort(first)], (which[copies], which[first[group[copies]]])
+
+
+def _link(
+    which: Indices,
+    places: Matrix,
+    digest: NDArray[np.uint64],
+    fetch: Callable[[Indices], Matrix],
+) -> Links:
+    """Pairs that tie together all columns that correlate by more than 1 - 1e-8 in size.
+
+    Copies lie within 1.5e-4 of each other, up to sign, and so do their projections on any
+    direction; columns that are near in all of them are fetched and compared.
     """
-    n = len(columns)
-    rng = np.random.default_rng(0)  # the answer does not depend on the directions
-    probes = np.linalg.qr(rng.standard_normal((n, min(PROBES, n))))[0]
-    places = columns.T @ probes
-    order, first, second = _exact_copies(columns, places[:, 0])
-    places = np.abs(places)
-    order = order[np.argsort(places[order, 0], kind="stable")]
-    reach = 1.01 * np.sqrt(2 * COPY)
-    for step in range(1, len(order)):
-        a, b = order[:-step], order[step:]
-        near = places[b, 0] - places[a, 0] <= reach
-        if not near.any():
-            break
-        near &= (np.abs(places[a] - places[b]) <= reach).all(axis=1)
-        a, b = a[near], b[near]
-        same = np.abs(np.einsum("ij,ij->j", columns[:, a], columns[:, b])) > 1 - COPY
-        first.append(a[same])
-        second.append(b[same])
-    return np.concatenate(first), np.concatenate(second)
+    from scipy.spatial import cKDTree
+
+    alone, (first, second) = _same_digest(which, digest)
+    if len(alone) < 2:
+        return first, second
+    near = cKDTree(places[alone]).query_pairs(REACH, p=np.inf, output_type="ndarray")
+    a, b = alone[near[:, 0]], alone[near[:, 1]]
+    same = _correlations(a, b, fetch) > 1 - COPY
+    return np.concatenate([first, a[same]]), np.concatenate([second, b[same]])
 
 
-def _exact_copies(columns: Matrix, direction: Vector) -> tuple[Indices, list[Any], list[Any]]:
-    """Link columns that agree in ten digits, of which there may be many; return one of each."""
-    varied = np.flatnonzero(np.abs(columns).max(axis=0) > 0)
-    digits = np.round(columns[:, varied] * np.where(direction[varied] < 0, -1.0, 1.0), 10) + 0.0
-    rows = np.ascontiguousarray(digits.T)
-    _, leader, group = np.unique(
-        rows.view(np.dtype((np.void, 8 * rows.shape[1]))).ravel(),
-        return_index=True,
-        return_inverse=True,
-    )
-    alone = np.arange(len(varied)) == leader[group]
-    return varied[leader], [varied[~alone]], [varied[leader[group[~alone]]]]
+def _alike_in_rank(links: Links, fetch: Callable[[Indices], Matrix]) -> Links:
+    """Drop links that one far row makes: where it is far in both, any two columns correlate."""
+    first, second = links
+    alike = _correlations(first, second, fetch) > 0.99
+    return first[alike], second[alike]
 
 
-def representatives(links: list[tuple[Indices, Indices]], p: int) -> Indices:
+def _correlations(first: Indices, second: Indices, fetch: Callable[[Indices], Matrix]) -> Vector:
+    """Absolute correlations of pairs of columns, a thousand pairs at a time."""
+    found = np.empty(len(first))
+    for tile in tiles(len(first)):
+        a, b = fetch(first[tile]), fetch(second[tile])
+        found[tile] = np.abs(np.einsum("ij,ij->j", a, b))
+    return found
+
+
+def _representatives(links: list[Links], p: int) -> Indices:
     """For each of p columns the first column of its group of linked ones."""
     first, second = (np.concatenate(ends) for ends in zip(*links, strict=True))
     graph = coo_array((np.ones(len(first), bool), (first, second)), shape=(p, p))
@@ -115,19 +137,10 @@ def representatives(links: list[tuple[Indices, Indices]], p: int) -> Indices:
 
 def groups_of(leaders: Indices) -> tuple[Indices, ...]:
     """The groups of two or more columns with one leader, each in order."""
-    order = np.argsort(leaders, kind="stable")
+    shared = np.flatnonzero(np.bincount(leaders)[leaders] > 1)
+    order = shared[np.argsort(leaders[shared], kind="stable")]
     parts = np.split(order, np.flatnonzero(np.diff(leaders[order])) + 1)
-    return tuple(part for part in parts if len(part) > 1)
-
-
-def unit_columns(columns: NDArray[Any]) -> Matrix:
-    """Centre each column and divide it by its norm; constants become 0."""
-    scaled = unit_scale(columns.T).T
-    centred = scaled - scaled.mean(axis=0)
-    norms = np.linalg.norm(centred, axis=0)
-    noise = 1e-13 * np.sqrt(len(scaled)) * np.abs(scaled).max(axis=0, initial=0.0)
-    flat = norms <= noise
-    return np.asarray(np.where(flat, 0.0, centred / np.where(flat, 1.0, norms)))
+    return tuple(parts) if len(order) else ()
 
 
 def signs_against(columns: Matrix, leaders: Indices) -> Vector:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from ..associator import one_blas_thread
 from ..inputs import Columns, as_columns, as_generator, named
 from ..types import Data, Indices, Mask, Matrix, Vector
 from .copies import find_copies, groups_of, have_ties, signs_against, tiles, unit_columns
@@ -120,9 +121,17 @@ def draw_knockoffs(
     rng: Generator,
 ) -> Knockoffs:
     """Draw knockoffs of checked columns; see `gaussian_knockoffs`."""
+    # BLAS threads pay little for matrices of this size, and stall when other work needs the cores
+    with one_blas_thread():
+        return _draw(values, s, covariance, copula, rng)
+
+
+def _draw(
+    values: NDArray[Any], s: str, covariance: str | Matrix, copula: bool, rng: Generator
+) -> Knockoffs:
     tie_rng, noise_rng = rng.spawn(2)
     plain = unit_columns(values)
-    leaders, constant = find_copies(values, copula)
+    leaders, constant = find_copies(Columns.bare(values), copula)
     followers = np.flatnonzero(leaders != np.arange(len(leaders)))
     scored = np.full(values.shape[1], True) if copula else have_ties(values)
     modelled = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
@@ -174,7 +183,7 @@ def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[
 def check_nominal(columns: Columns) -> None:
     """Refuse categories with more than two levels."""
     many = np.flatnonzero(columns.nominal)
-    many = many[columns.values[:, many].max(axis=0, initial=0) > 1]
+    many = many[columns.read(many).max(axis=0, initial=0) > 1]
     if many.size:
         raise ValueError(
             f"columns {named([columns.name(int(k)) for k in many])} are categories with more than "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from importlib.metadata import version as installed_version
+from json import dumps as json_text
+from json import loads as read_json
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -16,6 +18,7 @@ from rich.table import Table
 
 from .atomic import replacing
 from .benchmark.commands import benchmark
+from .checkpoints import ABOUT, COMMAND
 from .files import read_data
 from .outputs import write_csv, write_outputs
 from .pipeline import select as run
@@ -26,6 +29,7 @@ from .simulate import DESIGNS
 from .simulate import simulate as draw
 from .terminal import clear_errors, console, terminal_progress
 from .types import Indices
+from .workers import workers_of
 
 app = typer.Typer(
     help="Which features matter, and how many of those are false?",
@@ -40,8 +44,8 @@ app.add_typer(benchmark, name="benchmark")
 def select(
     context: typer.Context,
     file: Annotated[
-        Path, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
-    ],
+        Path | None, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
+    ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
     fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
     measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
@@ -61,6 +65,14 @@ def select(
     format: Annotated[str | None, typer.Option(help="Format, if the extension misleads.")] = None,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same answer.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    memory: Annotated[str, typer.Option(help="Budget for work besides the data.")] = "1GB",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the work.")
+    ] = None,
+    run_dir: Annotated[
+        Path | None, typer.Option(help="Folder for finished blocks, to go on after a kill.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Run folder of a run to finish.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder to write; smrmr-FILE if left out.")
     ] = None,
@@ -76,7 +88,12 @@ def select(
     Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
     """
     with clear_errors():
-        options = _configured(context, config)
+        options = _configured(context, config) if resume is None else _resumed(context, resume)
+        if options["file"] is None:
+            raise ValueError("name the file to read: smrmr select FILE --target COLUMN.")
+        if options["run_dir"] is not None and resume is None:
+            _keep_command(options)
+        file = Path(options["file"])
         data = read_data(
             file,
             options["target"],
@@ -95,9 +112,17 @@ def select(
             on_empty=options["on_empty"],
             n_draws=options["draws"],
             n_jobs=options["jobs"],
+            memory=options["memory"],
         )
-        with terminal_progress() as progress:
-            found = run(data.X, data.y, recipe, options["seed"], progress=progress)
+        with terminal_progress() as progress, workers_of(options["scheduler"]):
+            found = run(
+                data.X,
+                data.y,
+                recipe,
+                options["seed"],
+                progress=progress,
+                run_dir=options["run_dir"],
+            )
         found = replace(found, source={"target column": data.target, **data.source})
         folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
         written = write_outputs(found, folder)
@@ -236,6 +261,38 @@ def _configured(context: typer.Context, config: Path | None) -> dict[str, Any]:
         source = context.get_parameter_source(key)
         if source is not None and source.name == "DEFAULT":
             options[key] = value
+    return options
+
+
+def _keep_command(options: dict[str, Any]) -> None:
+    """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
+    folder = Path(options["run_dir"])
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / ABOUT).exists():
+        return
+    kept = {name: value for name, value in options.items() if name not in ("config", "resume")}
+    for name in ("file", "pheno", "out", "run_dir"):  # resuming may start from another folder
+        kept[name] = None if kept[name] is None else str(Path(kept[name]).absolute())
+    with replacing(folder / COMMAND) as unfinished:
+        unfinished.write_text(json_text(kept, default=str, indent=1), encoding="utf-8")
+
+
+def _resumed(context: typer.Context, folder: Path) -> dict[str, Any]:
+    """The options that a run was started with; only where and how it is computed may change."""
+    path = folder / COMMAND
+    try:
+        options = {**context.params, **read_json(path.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        raise ValueError(
+            f"{folder} holds no run of smrmr select. Start one: smrmr select FILE --run-dir DIR"
+        ) from None
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name == "resume" or source is None or source.name == "DEFAULT":
+            continue
+        if name not in ("jobs", "scheduler", "json", "out"):
+            raise ValueError(f"--resume takes up a run as it was: leave out {name}.")
+        options[name] = context.params[name]
     return options
 
 

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..sources import ColumnSource, subset
+from ..types import Indices
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npy, read_npz, read_zarr
 from .delimited import read_delimited, read_parquet
 from .genotypes import read_bed
+from .large import ROW, open_large
 from .missing import settle_missing
 from .table import Table, did_you_mean
 
@@ -41,7 +44,8 @@ class Dataset:
     Attributes
     ----------
     X
-        DataFrame of numbers and two-level categories; the index holds sample ids.
+        DataFrame of numbers and two-level categories, whose index holds sample ids; of a large
+        .bed, .h5ad, .npy or .zarr a source, which is read in blocks.
     y
         The target, one value a row.
     target
@@ -52,7 +56,7 @@ class Dataset:
         File names and their SHA-256 checksums.
     """
 
-    X: pd.DataFrame
+    X: pd.DataFrame | ColumnSource
     y: pd.Series[Any]
     target: str
     notes: list[str]
@@ -102,7 +106,11 @@ def read_data(
     (['a', 'b'], [0.1, 0.2, 0.4, 0.3])
     """
     path = Path(path)
-    table = _read(path, format, layer, transpose)
+    if path.suffix.lower() in (".bim", ".fam"):
+        path = path.with_suffix(".bed")
+    kind = _kind(path, format, layer, transpose)
+    large = open_large(path, kind, layer, missing)
+    table = _read(path, kind, layer, transpose) if large is None else large[0]
     source = {path.name: _checksum(path)}
     notes = list(table.notes)
     if pheno is not None:
@@ -113,12 +121,28 @@ def read_data(
     elif id is not None:
         table = _indexed(table, id, path)
     y, features = _split(table, target, path)
-    features = _without(features, drop)
+    if large is None:
+        features = _without(features, drop)
+        features, y, more = _settle(features, y, missing)
+        return Dataset(_typed(features), y, str(y.name), notes + more, source)
     features, y, more = _settle(features, y, missing)
-    return Dataset(_typed(features), y, str(y.name), notes + more, source)
+    left = _columns_without(large[1], drop)
+    X = subset(large[1], features[ROW].to_numpy(), left)
+    return Dataset(X, y, str(y.name), notes + more, source)
 
 
-def _read(path: Path, format: str | None, layer: str | None, transpose: bool) -> Table:
+def _columns_without(source: ColumnSource, drop: Sequence[str]) -> Indices | None:
+    if not drop:
+        return None
+    names = np.array(source.names if source.names is not None else [], dtype=object)
+    for name in drop:
+        if name not in names:
+            raise ValueError(f"--drop {name}: no such column.{did_you_mean(name, names)}")
+    return np.flatnonzero(~np.isin(names, list(drop)))
+
+
+def _kind(path: Path, format: str | None, layer: str | None, transpose: bool) -> str:
+    """The format of a file that is there, and for which the options make sense."""
     if not path.exists():
         near = (
             did_you_mean(path.name, [p.name for p in path.parent.glob("*")])
@@ -137,13 +161,15 @@ def _read(path: Path, format: str | None, layer: str | None, transpose: bool) ->
         raise ValueError(f"{path} is a folder. A file is needed.")
     if layer is not None and kind != "h5ad":
         raise ValueError(f"--layer is for .h5ad files; {path.name} is {kind}.")
+    if transpose and kind not in ("csv", "tsv", "parquet"):
+        raise ValueError(f"--transpose is for tables of text and Parquet; {path.name} is {kind}.")
+    return kind
+
+
+def _read(path: Path, kind: str, layer: str | None, transpose: bool) -> Table:
     options: dict[str, Any] = {"layer": layer} if kind == "h5ad" else {}
     if kind in ("csv", "tsv", "parquet"):
         options["transpose"] = transpose
-    elif transpose:
-        raise ValueError(f"--transpose is for tables of text and Parquet; {path.name} is {kind}.")
-    if kind == "bed":
-        path = path.with_suffix(".bed")
     try:
         return READERS[kind](path, **options)
     except OSError as error:
@@ -154,7 +180,7 @@ def _join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     """Keep samples that both tables know, in the order of the first."""
     if id is None:
         raise ValueError("--pheno needs --id, the column of ids that joins it to the data.")
-    other = _read(pheno, None, None, transpose=False)
+    other = _read(pheno, _kind(pheno, None, None, False), None, transpose=False)
     columns = other.features.join(other.about, rsuffix="_about")
     if id not in columns:
         raise ValueError(f"{pheno} has no column {id!r}.{did_you_mean(id, columns)}")

@@ -16,13 +16,10 @@ def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
     import pandas as pd
 
-    fam, bim = path.with_suffix(".fam"), path.with_suffix(".bim")
-    for other in (fam, bim):
-        if not other.exists():
-            raise ValueError(f"{path} needs {other.name} beside it, which is missing.")
-    people = _columns(fam, ["family", "id", "father", "mother", "sex", "phenotype"])
+    about = read_people(path)
+    bim = path.with_suffix(".bim")
     variants = _columns(bim, ["chromosome", "id", "morgans", "position", "first", "second"])
-    _check_size(path, len(people), len(variants))
+    _check_size(path, len(about), len(variants))
     try:
         from bed_reader import open_bed
     except ImportError:
@@ -32,13 +29,22 @@ def read_bed(path: Path) -> Table:
     with open_bed(path) as bed:
         calls = bed.read(dtype="int8")
     values = np.where(calls == MISSING, np.nan, calls) if (calls == MISSING).any() else calls
-    features = pd.DataFrame(
-        values, index=people["id"].astype(str), columns=variants["id"].astype(str)
-    )
-    about = people.set_index("id")
+    features = pd.DataFrame(values, index=about.index, columns=variants["id"].astype(str))
+    return Table(features, about, "phenotype" if about["phenotype"].notna().any() else None)
+
+
+def read_people(path: Path) -> Any:
+    """Read what the .fam beside a .bed knows of its samples, by their ids."""
+    import pandas as pd
+
+    for other in (path.with_suffix(".fam"), path.with_suffix(".bim")):
+        if not other.exists():
+            raise ValueError(f"{path} needs {other.name} beside it, which is missing.")
+    names = ["family", "id", "father", "mother", "sex", "phenotype"]
+    about = _columns(path.with_suffix(".fam"), names).astype({"id": str}).set_index("id")
     for name in [name for name in about.columns if name.startswith("phenotype")]:
         about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
-    return Table(features, about, "phenotype" if about["phenotype"].notna().any() else None)
+    return about
 
 
 def _columns(path: Path, names: list[str]) -> Any:

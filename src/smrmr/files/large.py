@@ -1,0 +1,170 @@
+"""Opens files that are too large to read whole: samples as a table, features as a source."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sources import BedColumns, ColumnSource, HDF5Columns, NpyColumns, Which, ZarrColumns
+from .genotypes import read_people
+from .table import Table
+
+LARGE = 500_000_000  # bytes of the matrix as float64
+ROW = "row of the file"  # stands for all features of a sample until they are read
+
+
+def open_large(
+    path: Path, kind: str, layer: str | None, missing: str
+) -> tuple[Table, ColumnSource] | None:
+    """Samples by their row numbers and the source of their features; None if the file is small.
+
+    The only column of ``features`` is the row number, so that joining and leaving out samples
+    works as with features in memory.
+    """
+    opened = OPENERS[kind](path, layer) if kind in OPENERS else None
+    if opened is None:
+        return None
+    about, source = opened
+    n, p = source.shape
+    if 8 * n * p <= LARGE:
+        return None
+    import pandas as pd
+
+    rows = pd.DataFrame({ROW: np.arange(n)}, index=about.index)
+    target = "phenotype" if "phenotype" in about and about["phenotype"].notna().any() else None
+    note = f"{n:,} x {p:,} values are read in blocks, not all at once"
+    return Table(rows, about, target or _target(about), [note]), _filled(source, missing)
+
+
+def _target(about: Any) -> str | None:
+    return next((name for name in ("y", "Y", "target", "labels", "label") if name in about), None)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A source whose missing numbers are replaced by the median, mean or mode of their column."""
+
+    source: ColumnSource
+    how: str
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.source.shape
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they have any."""
+        return self.source.names
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for, without gaps; a column without any value keeps them."""
+        values = np.asarray(self.source.read(columns))
+        if values.dtype.kind != "f" or np.isfinite(values).all():
+            return values
+        known = np.where(np.isfinite(values), values, np.nan)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of columns that have no value at all
+            fill = FILLS[self.how](known)
+        return np.where(np.isfinite(values), values, fill)
+
+
+def _modes(values: NDArray[Any]) -> NDArray[Any]:
+    """The most frequent value of each column, the smallest of equals."""
+    modes = np.full(values.shape[1], np.nan)
+    for k, column in enumerate(values.T):
+        found, counts = np.unique(column[~np.isnan(column)], return_counts=True)
+        if found.size:
+            modes[k] = found[counts.argmax()]
+    return modes
+
+
+FILLS: dict[str, Callable[[NDArray[Any]], Any]] = {
+    "median": partial(np.nanmedian, axis=0),
+    "mean": partial(np.nanmean, axis=0),
+    "mode": _modes,
+}
+
+
+def _filled(source: ColumnSource, missing: str) -> ColumnSource:
+    if missing == "refuse":
+        return source
+    if isinstance(source, BedColumns):
+        if missing != "impute-mode":
+            raise ValueError(
+                f"--missing {missing} would need all genotypes in memory. This file is read in "
+                "blocks: use --missing impute-mode."
+            )
+        return BedColumns(source.path, missing, source.shape)
+    if not missing.startswith("impute-"):
+        raise ValueError(
+            f"--missing {missing} would need the whole file in memory. This file is read in "
+            "blocks: use --missing impute-median, impute-mean or impute-mode."
+        )
+    return Filled(source, missing.removeprefix("impute-"))
+
+
+def _open_bed(path: Path, layer: str | None) -> tuple[Any, ColumnSource]:
+    return read_people(path), BedColumns.open(path)
+
+
+def _open_npy(path: Path, layer: str | None) -> tuple[Any, ColumnSource] | None:
+    import pandas as pd
+
+    try:
+        source = NpyColumns(path)
+        n, _ = source.shape
+    except (ValueError, OSError, EOFError):
+        return None  # the plain reader says what is wrong
+    return pd.DataFrame(index=range(n)), source
+
+
+def _open_h5ad(path: Path, layer: str | None) -> tuple[Any, ColumnSource] | None:
+    key = {None: "X", "raw": "raw/X"}.get(layer, f"layers/{layer}")
+    try:
+        import anndata
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # remarks about files of older versions
+            data = anndata.read_h5ad(path, backed="r")
+        names = (data.raw if layer == "raw" else data).var_names
+        source = HDF5Columns(path, key, tuple(map(str, names)))
+        source.shape  # noqa: B018 to see whether it is there
+        obs = data.obs
+        data.file.close()
+    except Exception:  # the plain reader says what is wrong
+        return None
+    return obs, source
+
+
+def _open_zarr(path: Path, layer: str | None) -> tuple[Any, ColumnSource] | None:
+    import pandas as pd
+
+    try:
+        import zarr
+
+        store: Any = zarr.open(str(path), mode="r")
+        if not hasattr(store, "keys"):
+            source = ZarrColumns(path)
+            return pd.DataFrame(index=range(source.shape[0])), source
+        if "X" not in store or not hasattr(store["X"], "shape"):
+            return None
+        source = ZarrColumns(path, "X")
+        about = {
+            name: np.ravel(store[name][:])
+            for name in store.array_keys()
+            if name != "X" and int(np.prod(store[name].shape)) == source.shape[0]
+        }
+    except Exception:  # the plain reader says what is wrong
+        return None
+    return pd.DataFrame(about, index=range(source.shape[0])), source
+
+
+OPENERS = {"bed": _open_bed, "npy": _open_npy, "h5ad": _open_h5ad, "zarr": _open_zarr}

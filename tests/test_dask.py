@@ -1,0 +1,122 @@
+"""Work on a Dask cluster: the same bits, also when a worker is lost in the middle."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from smrmr import Recipe, open_columns, select, simulate
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+distributed = pytest.importorskip("dask.distributed", reason="needs: pip install smrmr[dask]")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("columns")
+    drawn = simulate("1.d", 400, 30_000, random_state=3)
+    np.save(folder / "X.npy", drawn.X)
+    return drawn, open_columns(folder / "X.npy")
+
+
+def test_a_lost_worker_changes_nothing(data):
+    drawn, source = data
+    recipe = Recipe(memory="50MB")
+    expected = select(drawn.X, drawn.y, recipe, rng=0)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        client.wait_for_workers(2)
+        pids = list(client.run(os.getpid).values())
+        blocks = []
+
+        def kill_one_after_a_few(stage, done, total):
+            blocks.append(stage)
+            if stage == "relevance" and done == 3:
+                os.kill(pids[0], signal.SIGKILL)
+
+        with joblib.parallel_config(backend="dask", n_jobs=-1):
+            found = select(source, drawn.y, recipe, rng=0, progress=kill_one_after_a_few)
+        assert pids[0] not in client.run(os.getpid).values()
+    assert blocks.count("relevance") > 10
+    assert_array_equal(found.W, expected.W)
+    assert_array_equal(found.relevance, expected.relevance)
+
+
+def test_the_command_uses_the_workers_of_a_scheduler(data, tmp_path):
+    """Oracle: the same command without a scheduler."""
+    drawn, source = data
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{free.getsockname()[1]}"
+    port = address.rsplit(":", 1)[1]
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    dask = [sys.executable, "-m", "dask"]
+    started = [
+        subprocess.Popen([*dask, "scheduler", "--port", port, "--dashboard-address", ":0"], **quiet)
+    ]
+    started += [
+        subprocess.Popen([*dask, "worker", address, "--nthreads", "1"], **quiet) for _ in range(2)
+    ]
+    frame = tmp_path / "y.csv"
+    frame.write_text(
+        "id,y\n" + "".join(f"{i},{value!r}\n" for i, value in enumerate(map(float, drawn.y)))
+    )
+    command = [sys.executable, "-m", "smrmr", "select", str(source.path), "--pheno", str(frame)]
+    command += ["--id", "id", "--target", "y", "--memory", "50MB", "--json"]
+    try:
+        plain, shared = (
+            subprocess.run([*command, "--out", str(tmp_path / name), *more], capture_output=True)
+            for name, more in (("plain", []), ("shared", ["--scheduler", address]))
+        )
+    finally:
+        for process in started:
+            process.terminate()
+    assert plain.returncode == shared.returncode == 0, shared.stderr
+
+    def numbers(done):
+        return re.sub(rb'"seconds": \{[^}]*\}', b"", done.stdout)
+
+    assert numbers(plain) == numbers(shared)
+
+
+def test_a_scheduler_that_is_not_there_is_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,y\n" + "".join(f"{i},{i % 7}\n" for i in range(40)))
+    command = [sys.executable, "-m", "smrmr", "select", str(path), "--target", "y"]
+    command += ["--scheduler", "tcp://127.0.0.1:9"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_threads_of_the_user_may_select_at_the_same_time(data):
+    drawn, _ = data
+    found = {}
+
+    def one(seed):
+        found[seed] = select(drawn.X[:, :300], drawn.y, rng=seed).W
+
+    threads = [threading.Thread(target=one, args=(seed,)) for seed in (1, 2)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.01)
+    for thread in threads:
+        thread.join()
+    for seed, W in found.items():
+        assert_array_equal(W, select(drawn.X[:, :300], drawn.y, rng=seed).W)

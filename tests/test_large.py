@@ -1,0 +1,146 @@
+"""Large files: read in blocks they give what they give when read whole; runs can be resumed."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from typer.testing import CliRunner
+
+from smrmr import Recipe, read_data, select, simulate
+from smrmr.cli import app
+from smrmr.files import large
+from smrmr.sources import ColumnSource
+
+pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+
+
+@pytest.fixture(scope="module")
+def genotypes():
+    return simulate("genotypes", 120, 150, random_state=0)
+
+
+def write_bed(folder, data):
+    from bed_reader import to_bed
+
+    ids = [f"s{i}" for i in range(120)]
+    names = [f"rs{k}" for k in range(150)]
+    to_bed(folder / "d.bed", data.X, properties={"iid": ids, "sid": names})
+    table = pd.DataFrame({"who": ids, "size": data.y}).sample(frac=1, random_state=0).iloc[:110]
+    table.to_csv(folder / "pheno.csv", index=False)
+    return {"path": folder / "d.bed", "pheno": folder / "pheno.csv", "id": "who", "target": "size"}
+
+
+def write_h5ad(folder, data):
+    import anndata
+    from scipy.sparse import csr_matrix
+
+    obs = pd.DataFrame({"size": data.y}, index=[f"c{i}" for i in range(120)])
+    var = pd.DataFrame(index=[f"g{k}" for k in range(150)])
+    anndata.AnnData(csr_matrix(data.X), obs, var).write_h5ad(folder / "d.h5ad")
+    return {"path": folder / "d.h5ad", "target": "size"}
+
+
+def write_zarr(folder, data):
+    import zarr
+
+    group = zarr.open_group(str(folder / "d.zarr"), mode="w")
+    group["X"], group["y"] = data.X, data.y
+    return {"path": folder / "d.zarr"}
+
+
+def write_npy(folder, data):
+    np.save(folder / "d.npy", data.X)
+    table = pd.DataFrame({"row": range(120), "size": data.y})
+    table.to_csv(folder / "pheno.csv", index=False)
+    return {"path": folder / "d.npy", "pheno": folder / "pheno.csv", "id": "row", "target": "size"}
+
+
+@pytest.mark.parametrize("write", [write_bed, write_h5ad, write_zarr, write_npy])
+def test_blocks_give_what_the_whole_gives(write, genotypes, tmp_path, monkeypatch):
+    options = write(tmp_path, genotypes)
+    whole = read_data(**options)
+    monkeypatch.setattr(large, "LARGE", 0)
+    blocks = read_data(**options)
+    assert isinstance(blocks.X, ColumnSource)
+    assert isinstance(whole.X, pd.DataFrame)
+    assert blocks.X.shape == whole.X.shape
+    assert_array_equal(blocks.y, whole.y)
+    assert blocks.target == whole.target
+    assert blocks.source == whole.source
+    assert "read in blocks" in blocks.notes[0]
+    names = blocks.X.names or tuple(f"x{k}" for k in range(150))
+    assert names == tuple(whole.X.columns)
+    expected, found = (select(d.X, d.y, Recipe(fdr=0.5), rng=0) for d in (whole, blocks))
+    assert_array_equal(found.W, expected.W)
+    assert found.names == expected.names
+
+
+def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
+    options = write_bed(tmp_path, genotypes)
+    table = pd.read_csv(options["pheno"])
+    table.loc[3, "size"] = np.nan
+    table.to_csv(options["pheno"], index=False)
+    more = {"drop": ["rs3", "rs149"], "missing": "impute-mode"}
+    whole = read_data(**options, **more)
+    monkeypatch.setattr(large, "LARGE", 0)
+    blocks = read_data(**options, **more)
+    assert blocks.X.shape == whole.X.shape == (109, 148)
+    assert_array_equal(blocks.X.read(slice(None)), whole.X)
+    with pytest.raises(ValueError, match=r"rs15x.*Did you mean 'rs15'"):
+        read_data(**options, drop=["rs15x"], missing="impute-mode")
+    with pytest.raises(ValueError, match="missing in 1 of 110 rows"):
+        read_data(**options)
+
+
+@pytest.mark.parametrize("how", ["impute-median", "impute-mean", "impute-mode"])
+def test_gaps_are_filled_alike(how, genotypes, tmp_path, monkeypatch, rng):
+    options = write_npy(tmp_path, genotypes)
+    X = np.where(rng.random(genotypes.X.shape) < 0.05, np.nan, genotypes.X)
+    np.save(options["path"], X)
+    whole = read_data(**options, missing=how)
+    monkeypatch.setattr(large, "LARGE", 0)
+    assert_array_equal(read_data(**options, missing=how).X.read(slice(None)), whole.X)
+
+
+def test_what_blocks_cannot_do_is_said(genotypes, tmp_path, monkeypatch):
+    options = write_bed(tmp_path, genotypes)
+    monkeypatch.setattr(large, "LARGE", 0)
+    with pytest.raises(ValueError, match=r"drop-rows would need all genotypes.*impute-mode"):
+        read_data(**options, missing="drop-rows")
+    with pytest.raises(ValueError, match=r"drop-columns would need the whole file.*impute-median"):
+        read_data(**write_npy(tmp_path, genotypes), missing="drop-columns")
+
+
+def answer(done):
+    assert done.exit_code == 0, done.output
+    content = json.loads(done.stdout)
+    del content["seconds"]
+    return content
+
+
+def test_the_command_resumes_a_run(genotypes, tmp_path):
+    options = write_npy(tmp_path, genotypes)
+    command = ["select", str(options["path"]), "--pheno", str(options["pheno"]), "--id", "row"]
+    command += ["--target", "size", "--fdr", "0.5", "--json", "--out", str(tmp_path / "out")]
+    plain = answer(CliRunner().invoke(app, command))
+    run = tmp_path / "run"
+    assert answer(CliRunner().invoke(app, [*command, "--run-dir", str(run)])) == plain
+    blocks = sorted(run.glob("stage*"))
+    for block in blocks[1::2]:
+        block.unlink()
+    assert answer(CliRunner().invoke(app, ["select", "--resume", str(run), "--json"])) == plain
+    assert sorted(run.glob("stage*")) == blocks
+    for arguments, fault in (
+        (["--resume", str(run), "--fdr", "0.1"], "leave out fdr"),
+        (["--resume", str(tmp_path)], "holds no run of smrmr select"),
+        ([*command[1:], "--run-dir", str(run), "--seed", "4"], "seed was 0 and is 4"),
+        ([], "name the file to read"),
+    ):
+        done = CliRunner().invoke(app, ["select", *arguments])
+        assert done.exit_code == 2
+        assert fault in done.stderr
+    assert answer(CliRunner().invoke(app, ["select", "--resume", str(run), "--json"])) == plain

@@ -15,7 +15,7 @@ from ..comparators import MRMR, SIS, HSICLasso
 from ..estimator import SmRMR
 from ..selection import Selection
 from ..simulate import Simulation
-from ..types import Indices
+from ..types import Indices, Matrix
 
 LEVEL = 0.3
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
@@ -68,9 +68,7 @@ def ranked_method(name: str, build: Callable[..., Any]) -> Method:
         train, held_out = train_test_split(
             rows, test_size=VALIDATION_SHARE, random_state=seed, stratify=classes
         )
-        selector = build(SIZES[-1], target=data.target, n_jobs=1, **_seeded(build, seed))
-        selector.fit(data.X[train], data.y[train])
-        order = np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
+        order = ranked_features(build, data.X[train], data.y[train], data.target, seed)
 
         def held_out_score(size: int) -> float:
             columns = order[:size]
@@ -83,24 +81,34 @@ def ranked_method(name: str, build: Callable[..., Any]) -> Method:
     return Method(((name, None),), fit)
 
 
-def _seeded(build: Callable[..., Any], seed: int) -> dict[str, int]:
-    """SIS draws nothing at random, so it takes no seed."""
-    cls = build.func if isinstance(build, partial) else build
-    return {} if cls is SIS else {"random_state": seed}
+def ranked_features(
+    build: Callable[..., Any], X: Matrix, y: Any, target: str, seed: int
+) -> Indices:
+    """The best features by a rival's ranking, best first, as many as may be taken."""
+    selector = build(SIZES[-1], target=target, n_jobs=1)
+    if "random_state" in selector.get_params():
+        selector.set_params(random_state=seed)
+    selector.fit(X, y)
+    return np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
 
 
-def lasso_knockoffs(data: Simulation, seed: int) -> list[Found]:
+def lasso_knockoffs(X: Matrix, y: Any, level: float, seed: int) -> Indices:
     """LASSO coefficient differences on Gaussian knockoffs, as knockpy does it by default."""
-    from knockpy import KnockoffFilter
-
-    if data.X.shape[1] > 1000:
+    try:
+        from knockpy import KnockoffFilter
+    except ImportError:
+        raise ImportError("knockpy is not installed") from None
+    if X.shape[1] > 1000:
         raise ValueError(
             "left out beyond 1000 features, where one fit takes minutes and gigabytes."
         )
     np.random.seed(seed)  # noqa: NPY002 knockpy draws from numpy's global generator
     rule = KnockoffFilter(ksampler="gaussian", fstat="lasso")
-    chosen = rule.forward(X=data.X, y=data.y, fdr=LEVEL, shrinkage="ledoitwolf")
-    return [Found("LASSO knockoffs", np.flatnonzero(chosen), LEVEL)]
+    return np.flatnonzero(rule.forward(X=X, y=y, fdr=level, shrinkage="ledoitwolf"))
+
+
+def _lasso_knockoffs(data: Simulation, seed: int) -> list[Found]:
+    return [Found("LASSO knockoffs", lasso_knockoffs(data.X, data.y, LEVEL, seed), LEVEL)]
 
 
 def everything(data: Simulation, seed: int) -> list[Found]:
@@ -135,7 +143,7 @@ METHODS: tuple[Method, ...] = (
     ranked_method("mRMR (MIQ)", partial(MRMR, scheme="quotient")),
     ranked_method("HSIC-LASSO", HSICLasso),
     ranked_method("HSIC-LASSO (blocks)", partial(HSICLasso, block_size=BLOCK)),
-    Method((("LASSO knockoffs", LEVEL),), lasso_knockoffs),
+    Method((("LASSO knockoffs", LEVEL),), _lasso_knockoffs),
     Method((("all features", None),), everything),
     Method((("no features", None),), nothing),
 )

@@ -18,7 +18,7 @@ from ..comparators import MRMR, SIS, HSICLasso
 from ..estimator import SmRMR
 from ..types import Indices, Matrix
 from .datasets import BenchmarkSet
-from .methods import BLOCK, SIZES
+from .methods import BLOCK, SIZES, ranked_features
 from .store import Row, Store
 
 FOLDS = 5
@@ -138,11 +138,7 @@ def _by_level(build: Callable[..., SmRMR], X: Matrix, y: Any, seed: int) -> Sett
 
 
 def _by_size(build: Callable[..., Any], X: Matrix, y: Any, seed: int) -> Settings:
-    selector = build(SIZES[-1], target="classes", n_jobs=1)
-    if "random_state" in selector.get_params():
-        selector.set_params(random_state=seed)
-    selector.fit(X, y)
-    order = np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
+    order = ranked_features(build, X, y, "classes", seed)
     return {f"k={size}": order[:size] for size in SIZES}
 
 

@@ -12,7 +12,7 @@ from joblib import Parallel, delayed
 from ..types import Progress
 from .datasets import HIV_SETS, MADELON, PAPER_SETS, BenchmarkSet, load
 from .nested import real_row, real_store, real_tasks
-from .store import Row, Store
+from .store import Row, Store, failure
 from .truth import truth_row, truth_store, truth_tasks
 
 
@@ -104,4 +104,4 @@ def _attempt(compute: Callable[[BenchmarkSet, Row], Row], data: BenchmarkSet, ke
     try:
         return {**key, "status": "ok", **compute(data, key)}
     except Exception as error:  # a method's failure is a result
-        return {**key, "status": " ".join(f"{type(error).__name__}: {error}".split())[:200]}
+        return {**key, "status": failure(error)}

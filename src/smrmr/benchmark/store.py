@@ -99,6 +99,11 @@ class Store:
         return whole > 0
 
 
+def failure(error: Exception) -> str:
+    """A failure as the status of a row: one line, not too long."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
 def _text(value: Any) -> str:
     if value is None or value != value:  # NaN differs from itself
         return ""

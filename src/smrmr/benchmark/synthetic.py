@@ -19,7 +19,7 @@ from ..types import Indices, Progress
 from .grid import Cell, Grid
 from .measured import measured
 from .methods import LEVEL, METHODS, Found, Method
-from .store import Store
+from .store import Store, failure
 
 KEY = ("design", "n", "p", "method", "level", "seed")
 VALUES = (
@@ -133,7 +133,7 @@ def _attempt(
         try:
             found = {(one.method, one.level): one for one in method.fit(data, seed)}
         except Exception as error:  # a rival's failure is a result
-            status = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+            status = failure(error)
     rows = [
         {
             "method": name,

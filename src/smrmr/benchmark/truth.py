@@ -13,6 +13,7 @@ import numpy as np
 from ..estimator import SmRMR
 from ..types import Indices
 from .datasets import BenchmarkSet
+from .methods import lasso_knockoffs
 from .store import Row, Store
 
 LEVEL = 0.2  # of the published results on the HIV data
@@ -61,19 +62,8 @@ def _smrmr(build: Callable[..., SmRMR], data: BenchmarkSet, level: float, seed: 
     return selector.fit(data.X, data.y).selected_
 
 
-def _lasso_knockoffs(data: BenchmarkSet, level: float, seed: int) -> Indices:
-    try:
-        from knockpy import KnockoffFilter
-    except ImportError:
-        raise ImportError("knockpy is not installed") from None
-    np.random.seed(seed)  # noqa: NPY002 knockpy draws from numpy's global generator
-    rule = KnockoffFilter(ksampler="gaussian", fstat="lasso")
-    found = rule.forward(X=data.X, y=data.y, fdr=level, shrinkage="ledoitwolf")
-    return np.flatnonzero(found)
-
-
 METHODS: dict[str, Callable[[BenchmarkSet, float, int], Indices]] = {
     "SmRMR(default)": partial(_smrmr, SmRMR),
     "SmRMR(PC, MCP)": partial(_smrmr, SmRMR.paper),
-    "LASSO knockoffs": _lasso_knockoffs,
+    "LASSO knockoffs": lambda data, level, seed: lasso_knockoffs(data.X, data.y, level, seed),
 }

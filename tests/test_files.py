@@ -268,16 +268,11 @@ def test_faults_of_binary_files_are_named(name, words, tmp_path, monkeypatch):
     [
         ("anndata", "d.h5ad", "AnnData"),
         ("zarr", "d.zarr", "zarr"),
-        ("bed_reader", "d.bed", "PLINK"),
     ],
 )
 def test_optional_formats_name_the_extra(module, name, extra, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    if name == "d.bed":
-        write_plink(tmp_path, [[0, 1], [1, 2], [2, 0], [1, 1]], [1, 2, 3, 4])
-        name = "data.bed"
-    else:
-        (tmp_path / name).write_bytes(b"")
+    (tmp_path / name).write_bytes(b"")
     with pytest.raises(ValueError, match=rf"{extra} .* need.*pip install smrmr\[files\]"):
         read_data(tmp_path / name, "y")
 

@@ -11,6 +11,10 @@ ROOT = Path(smrmr.__file__).parent
 ORDER = [
     "types",
     "atomic",
+    "sources.protocol",
+    "sources.arrays",
+    "sources.genotypes",
+    "sources.opening",
     "sources",
     "checkpoints",
     "measures.compiled",

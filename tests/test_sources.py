@@ -21,7 +21,10 @@ from smrmr import SIS, Recipe, SmRMR, open_columns, relevance, select, simulate
 from smrmr.checkpoints import Checkpoints, checkpoints_in
 from smrmr.inputs import Columns
 from smrmr.knockoffs.copies import find_copies
-from smrmr.sources import BedColumns, DaskColumns, HDF5Columns, Subset, as_source
+from smrmr.sources import as_source
+from smrmr.sources.arrays import DaskColumns, HDF5Columns
+from smrmr.sources.genotypes import BedColumns
+from smrmr.sources.protocol import Subset
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
@@ -212,7 +215,7 @@ def test_broken_files_say_what_is_wrong(genotypes, tmp_path):
         open_columns(path)
     path.write_bytes(whole)
     (tmp_path / "X.fam").unlink()
-    with pytest.raises(FileNotFoundError, match=r"no file X\.fam beside"):
+    with pytest.raises(FileNotFoundError, match=r"no X\.fam beside"):
         open_columns(path)
     with pytest.raises(FileNotFoundError, match="no file"):
         open_columns(tmp_path / "absent.npy")

@@ -7,29 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from ..sources.genotypes import MISSING_GENOTYPE, BedColumns
 from .table import Table
-
-MISSING = -127  # how the reader marks a missing int8 genotype
 
 
 def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
     import pandas as pd
 
-    about = read_people(path)
-    bim = path.with_suffix(".bim")
-    variants = _columns(bim, ["chromosome", "id", "morgans", "position", "first", "second"])
-    _check_size(path, len(about), len(variants))
-    try:
-        from bed_reader import open_bed
-    except ImportError:
-        raise ValueError(
-            "PLINK files need bed-reader. Install it: pip install smrmr[files]"
-        ) from None
-    with open_bed(path) as bed:
-        calls = bed.read(dtype="int8")
-    values = np.where(calls == MISSING, np.nan, calls) if (calls == MISSING).any() else calls
-    features = pd.DataFrame(values, index=about.index, columns=variants["id"].astype(str))
+    about, source = read_people(path), BedColumns.open(path, missing="keep")
+    calls = source.read(slice(None))
+    gaps = calls == MISSING_GENOTYPE
+    values = np.where(gaps, np.nan, calls) if gaps.any() else calls
+    features = pd.DataFrame(values, index=about.index, columns=list(source.names))
     return Table(features, about, "phenotype" if about["phenotype"].notna().any() else None)
 
 
@@ -61,17 +51,3 @@ def _columns(path: Path, names: list[str]) -> Any:
     more = range(2, table.shape[1] - len(names) + 2)  # further phenotypes
     table.columns = pd.Index([*names, *(f"{names[-1]}{k}" for k in more)])
     return table
-
-
-def _check_size(path: Path, n_people: int, n_variants: int) -> None:
-    with path.open("rb") as file:
-        magic = file.read(3)
-    if magic != b"\x6c\x1b\x01":
-        raise ValueError(f"{path} is not a PLINK .bed file (variants in rows).")
-    expected = 3 + (n_people + 3) // 4 * n_variants
-    size = path.stat().st_size
-    if size != expected:
-        raise ValueError(
-            f"{path} has {size:,} bytes. {expected:,} are needed for {n_people:,} samples of "
-            f"{n_variants:,} variants: it is truncated, or the .bim or .fam is of another file."
-        )

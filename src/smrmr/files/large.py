@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import BedColumns, ColumnSource, HDF5Columns, NpyColumns, Which, ZarrColumns
+from ..sources import ColumnSource, Which
+from ..sources.arrays import HDF5Columns, NpyColumns, ZarrColumns
+from ..sources.genotypes import BedColumns
 from .genotypes import read_people
 from .table import Table
 

@@ -1,0 +1,105 @@
+"""The source in PLINK's .bed files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Indices
+from .protocol import Which
+
+BED_HEADER = bytes([0x6C, 0x1B, 0x01])
+MISSING_GENOTYPE = -1
+FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
+    np.array(
+        [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)],
+        dtype=np.int8,
+    )
+    .view(np.uint32)
+    .ravel()
+)
+HAS_GAP = (FOUR_GENOTYPES.view(np.int8).reshape(256, 4) == MISSING_GENOTYPE).any(axis=1)
+
+
+@dataclass(frozen=True)
+class BedColumns:
+    """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
+
+    `missing` is ``"refuse"``; ``"impute-mode"``, which puts the commonest genotype of its SNP in
+    the place of each missing one; or ``"keep"``, which leaves them as -1.
+    """
+
+    path: Path
+    missing: str = "refuse"
+    shape: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def open(cls, path: Path, missing: str = "refuse") -> BedColumns:
+        """Check the file against the .fam and .bim beside it."""
+        n, p = (_count_lines(path.with_suffix(ending)) for ending in (".fam", ".bim"))
+        with path.open("rb") as file:
+            if file.read(3) != BED_HEADER:
+                raise ValueError(f"{path} is not a PLINK .bed file with one SNP after the other.")
+        found, wanted = path.stat().st_size, len(BED_HEADER) + p * -(-n // 4)
+        if found != wanted:
+            raise ValueError(
+                f"{path} has {found:,} bytes; {n:,} samples of {p:,} SNPs take {wanted:,}. It is "
+                "truncated, or the .fam or .bim beside it belongs to another file."
+            )
+        return cls(path, missing, (n, p))
+
+    def __reduce__(self) -> Any:
+        return BedColumns, (self.path, self.missing, self.shape)
+
+    @cached_property
+    def _packed(self) -> NDArray[np.uint8]:
+        n, p = self.shape
+        return np.memmap(self.path, np.uint8, "r", len(BED_HEADER), (p, -(-n // 4)))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the SNPs."""
+        path = self.path.with_suffix(".bim")
+        with path.open(encoding="utf-8") as file:
+            lines = [line.split(maxsplit=5) for line in file if line.strip()]
+        short = next((i for i, line in enumerate(lines, 1) if len(line) < 6), None)
+        if short is not None:
+            raise ValueError(
+                f"{path} has {len(lines[short - 1])} columns in line {short}. 6 are needed: "
+                "chromosome, id, morgans, position and two alleles."
+            )
+        return tuple(line[1] for line in lines)
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The SNPs asked for."""
+        packed = self._packed[columns]
+        values = FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]]
+        bad = np.flatnonzero(HAS_GAP[packed].any(axis=1))
+        if bad.size and self.missing != "keep":
+            if self.missing != "impute-mode":
+                self._refuse(np.arange(self.shape[1])[columns], bad)
+            rows = values[bad]
+            counts = np.stack([(rows == level).sum(axis=1) for level in (0, 1, 2)])
+            mode = counts.argmax(axis=0)[:, None].astype(np.int8)
+            values[bad] = np.where(rows == MISSING_GENOTYPE, mode, rows)
+        return values.T
+
+    def _refuse(self, columns: Indices, bad: Indices) -> None:
+        where = columns[bad[0]]
+        raise ValueError(
+            f"{self.path} has missing genotypes in {len(bad)} of {len(columns)} SNPs read, first "
+            f"{self.names[where]}. Use --missing impute-mode on the command line, or "
+            "open_columns(path, missing='impute-mode')."
+        )
+
+
+def _count_lines(path: Path) -> int:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {path.name} beside the .bed file in {path.parent}.")
+    with path.open("rb") as file:
+        return sum(1 for line in file if line.strip())

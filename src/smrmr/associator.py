@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import product
 from tempfile import TemporaryFile
@@ -23,6 +23,8 @@ from .targets import check_same_rows
 from .types import ONCE, Matrix, Measure, Part, Progress, Target, Use, Vector
 
 FEW_PARTNERS = 16  # expected of features that are asked for one at a time
+LONGEST_SPAN = 4096  # columns of one task of a pass over all of them: some 20 ms of work
+SPANS = 64  # tasks, at least, for workers to share
 
 
 @dataclass
@@ -42,10 +44,11 @@ class Associator:
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
         check_same_rows(self.columns, target)
-        tiles = self._kept_tiles if self.keep else self._tiles(self.measure.tile(target), ONCE)
         with self._pool() as pool:
             response = self.measure.prepare_target(target)
-            return self._against(response, tiles, pool)
+            if self.keep:
+                return self._against(response, self._kept_tiles, pool)
+            return self._pass_over(response, self._width(self.measure.tile(target), ONCE), pool)
 
     def with_feature(self, k: int) -> Vector:
         """Association of every feature with feature `k`."""
@@ -73,6 +76,23 @@ class Associator:
         diagonal[diagonal > 0] = 1.0
         return out
 
+    def _pass_over(self, response: Part, width: int, pool: Any) -> Vector:
+        """Meet every column once: spans of columns are read at once, and worked on tile by tile."""
+        n, p = self.columns.n_rows, self.columns.n_columns
+        span = max(width, min(p // SPANS, LONGEST_SPAN, self.memory // (64 * n)) // width * width)
+        starts = range(0, p, span)
+        tasks = [
+            delayed(_relevance_of_span)(
+                self.measure, self.columns.span(start, start + span), width, response
+            )
+            for start in starts
+        ]
+        out = np.zeros(p)
+        for start, (values,) in zip(starts, run_blocks(pool, tasks), strict=True):
+            out[start : start + span] = values
+            self._report("relevance", start // span + 1, len(starts))
+        return out
+
     def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
         out = np.zeros(self.columns.n_columns)
         tasks = [delayed(_relevance)(tile, response) for tile in tiles]
@@ -94,12 +114,18 @@ class Associator:
         (block,) = self.columns.span(k, k + 1).blocks(k)
         return self.measure.prepare(block, Use(FEW_PARTNERS, 1))[0]
 
-    def _tiles(self, width: int, use: Use) -> list[_Tile]:
-        """Blocks of at most `width` columns, fewer where a block would not fit the budget."""
-        classes = self.columns.most_classes
+    def _width(self, width: int, use: Use) -> int:
+        """At most `width` columns, fewer where so many, prepared, would not fit the budget."""
+        return max(1, min(width, self.memory // (2 * self._held(use))))
+
+    def _held(self, use: Use) -> int:
+        """Bytes that a prepared column takes, at most."""
         held = self.measure.bytes_per_column(self.columns.n_rows, use)
-        held += 16 * classes * self.columns.n_rows
-        width = max(1, min(width, self.memory // (2 * held)))
+        return held + 16 * self.columns.most_classes * self.columns.n_rows
+
+    def _tiles(self, width: int, use: Use) -> list[_Tile]:
+        """Neighbouring columns together, as many as `_width` allows."""
+        held, width = self._held(use), self._width(width, use)
         return [
             _Tile(self.measure, self.columns.span(start, start + width), start, use, held * width)
             for start in range(0, self.columns.n_columns, width)
@@ -206,6 +232,20 @@ def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
 def _release(tiles: list[_Tile]) -> None:
     for tile in tiles:
         tile.release()
+
+
+def _relevance_of_span(
+    measure: Measure, columns: Columns, width: int, response: Part
+) -> list[NDArray[Any]]:
+    """Values of all columns of a span, which is read once."""
+    loaded = replace(columns, data=columns.values)
+    out = np.zeros(loaded.n_columns)
+    with one_blas_thread():
+        for start in range(0, len(out), width):
+            for block in loaded.span(start, start + width).blocks(start):
+                for part in measure.prepare(block, ONCE):
+                    out[part.columns] = cosines(measure, part, response)[:, 0]
+    return [out]
 
 
 def _relevance(tile: _Tile, response: Part) -> list[NDArray[Any]]:

@@ -186,8 +186,10 @@ class ProjectionCorrelation:
         return n_rows * (12 + (n_rows // 4 if n_rows <= BIT_SET_ROWS else 0))
 
     def tile(self, target: Target | None) -> int:
-        """Bit sets of two tiles stay in cache; slices of a multi-output target serve many."""
-        return 512 if target is not None and target.kind == "multi-output" else 64
+        """Bit sets of two tiles stay in cache; against a target, calls must be worth their cost."""
+        if target is None:
+            return 64
+        return 512 if target.kind == "multi-output" else 256  # whose slices serve many
 
 
 def _bracket(cross: Matrix, u_a: Matrix, u_b: Matrix, n: int) -> Matrix:

@@ -65,15 +65,17 @@ class BedColumns:
     def names(self) -> tuple[str, ...]:
         """Names of the SNPs."""
         path = self.path.with_suffix(".bim")
+        found: list[str] = []
         with path.open(encoding="utf-8") as file:
-            lines = [line.split(maxsplit=5) for line in file if line.strip()]
-        short = next((i for i, line in enumerate(lines, 1) if len(line) < 6), None)
-        if short is not None:
-            raise ValueError(
-                f"{path} has {len(lines[short - 1])} columns in line {short}. 6 are needed: "
-                "chromosome, id, morgans, position and two alleles."
-            )
-        return tuple(line[1] for line in lines)
+            for line in filter(str.strip, file):
+                cells = line.split(maxsplit=5)
+                if len(cells) < 6:
+                    raise ValueError(
+                        f"{path} has {len(cells)} columns in line {len(found) + 1}. 6 are needed: "
+                        "chromosome, id, morgans, position and two alleles."
+                    )
+                found.append(cells[1])
+        return tuple(found)
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The SNPs asked for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from .arrays import DaskColumns, HDF5Columns, NpyColumns, ZarrColumns
 from .genotypes import BedColumns
@@ -57,8 +57,9 @@ def as_source(X: Any) -> ColumnSource | None:
     Memory maps, HDF5 data sets and zarr arrays are opened again by their path, which is small to
     send to workers.
     """
-    if isinstance(X, ColumnSource):
-        return X
+    # not by isinstance, which would ask for the names: a million of them take seconds to read
+    if callable(getattr(X, "read", None)) and hasattr(X, "shape"):
+        return cast(ColumnSource, X)
     kind = type(X).__module__.split(".")[0]
     if kind == "dask" and hasattr(X, "compute") and hasattr(X, "shape"):
         return DaskColumns(X)

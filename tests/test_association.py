@@ -136,7 +136,7 @@ def test_associate_is_relevance_and_redundancy(rng):
 def test_progress_counts_up_to_its_total(rng):
     calls = []
     smrmr.associate(
-        rng.normal(size=(20, 150)), rng.normal(size=20), progress=lambda *c: calls.append(c)
+        rng.normal(size=(20, 600)), rng.normal(size=20), progress=lambda *c: calls.append(c)
     )
     for stage in ("relevance", "redundancy"):
         counts = [(done, total) for name, done, total in calls if name == stage]

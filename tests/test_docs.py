@@ -1,0 +1,44 @@
+"""The docs hold what the stored rows say, and what they point to is there."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_claims_are_those_of_the_stored_rows():
+    """Oracle: the table made again from results/; docs/fill.py puts it there."""
+    filled = runpy.run_path(str(ROOT / "docs" / "fill.py"))["filled"]
+    page = (ROOT / "docs" / "reproducing.md").read_text(encoding="utf-8")
+    assert "| claim | paper |" in page
+    assert filled(page) == page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+        if "://" not in target:
+            assert (page.parent / target).exists(), target
+
+
+def test_commands_of_the_docs_have_options_that_exist():
+    """Oracle: the help pages."""
+    from typer.testing import CliRunner
+
+    from smrmr.cli import app
+
+    for page in PAGES:
+        lines = re.findall(r"^smrmr (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        for line in lines:
+            words = line.split("#")[0].split()
+            command = words[:2] if words[0] == "benchmark" else words[:1]
+            help_page = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"})
+            assert help_page.exit_code == 0, line
+            for option in (word for word in words if word.startswith("--")):
+                assert option in help_page.stdout, line

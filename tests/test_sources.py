@@ -227,6 +227,14 @@ def test_broken_files_say_what_is_wrong(genotypes, tmp_path):
         relevance(open_columns(tmp_path / "one.npy"), np.arange(5.0))
 
 
+@pytest.mark.parametrize(("module", "name"), [("h5py", "X.h5"), ("zarr", "X.zarr")])
+def test_a_missing_package_is_named(module, name, tmp_path, monkeypatch):
+    (tmp_path / name).write_bytes(b"")
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=rf"needs {module}.*pip install smrmr\[files\]"):
+        relevance(open_columns(tmp_path / name), np.arange(9.0))
+
+
 def test_missing_numbers_are_refused_when_they_are_read(data, tmp_path):
     X = data.X.copy()
     X[4, 17] = np.nan

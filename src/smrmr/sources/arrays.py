@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,7 @@ class ZarrColumns:
 
     @cached_property
     def _array(self) -> Any:
-        import zarr
-
-        found: Any = zarr.open(str(self.path), mode="r")
+        found: Any = _needed("zarr").open(str(self.path), mode="r")
         return found if self.key is None else found[self.key]
 
     def __reduce__(self) -> Any:
@@ -86,17 +85,13 @@ class HDF5Columns:
     @cached_property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
-        import h5py
-
-        with h5py.File(self.path, "r") as file:
+        with _needed("h5py").File(self.path, "r") as file:
             found = self._found(file)
             return two_sides(found.attrs.get("shape", getattr(found, "shape", ())), self.path)
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The columns asked for."""
-        import h5py
-
-        with h5py.File(self.path, "r") as file:
+        with _needed("h5py").File(self.path, "r") as file:
             found = self._found(file)
             if hasattr(found, "shape"):
                 return np.asarray(_spanned(found, columns))
@@ -126,6 +121,13 @@ class DaskColumns:
     def read(self, columns: Which) -> NDArray[Any]:
         """The columns asked for."""
         return np.asarray(self.array[:, columns].compute(scheduler="synchronous"))
+
+
+def _needed(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise ImportError(f"this file needs {name}. Install it: pip install smrmr[files]") from None
 
 
 def _spanned(array: Any, columns: Which) -> NDArray[Any]:

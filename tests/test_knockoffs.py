@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from scipy.linalg import block_diag, toeplitz
 
-from smrmr import diagnose_knockoffs, gaussian_knockoffs, given_knockoffs, relevance
+from smrmr import diagnose_knockoffs, gaussian_knockoffs, given_knockoffs, relevance, simulate
 from smrmr.knockoffs import covariance, models, ties
 from smrmr.knockoffs.decorrelation import equi, mvr, mvr_factors, sdp
 from smrmr.knockoffs.models import Blocks, Factors
@@ -402,7 +403,7 @@ def test_constant_data_are_refused():
 
 
 def test_diagnosis_passes_good_knockoffs_and_keeps_its_level(rng):
-    """Good knockoffs with the true covariance fail both tests together at most once in 100."""
+    """Good knockoffs with the true covariance fail all tests together at most once in 100."""
     failed = 0
     for _ in range(40):
         X = gaussian_rows(AR, 80, rng)
@@ -454,6 +455,43 @@ def test_moment_error_is_the_literal_one(rng):
         change = (pair.T @ pair - pair[:, order].T @ pair[:, order]) / 40
         possible.append(np.sqrt(np.sum(change**2) / (16**2 - 8**2)))
     assert np.abs(np.array(possible) - diagnosis.moment_error).min() < 1e-10
+
+
+def test_curve_error_is_the_literal_one(rng):
+    """Oracle: moments between features and bent features, and between bent ones, one by one."""
+    X, X_knockoff = squared_neighbour(40, rng)
+    diagnosis = diagnose_knockoffs(X, X_knockoff, random_state=3)
+    pooled = np.vstack([X, X_knockoff])
+    bent = (stats.rankdata(pooled, axis=0) - 40.5) ** 2
+
+    def halves(values):
+        scaled = (values - values.mean(0)) / values.std(0)
+        return np.hstack([scaled[:40], scaled[40:]])
+
+    pair, bends = halves(pooled), halves(bent)
+    possible = []
+    for code in range(256):
+        swapped = np.array([code >> j & 1 for j in range(8)], dtype=bool)
+        if swapped.sum() != 4:
+            continue
+        order = np.arange(16)
+        order[:8][swapped], order[8:][swapped] = (
+            np.flatnonzero(swapped) + 8,
+            np.flatnonzero(swapped),
+        )
+        mixed = (pair.T @ bends - pair[:, order].T @ bends[:, order]) / 40
+        among = (bends.T @ bends - bends[:, order].T @ bends[:, order]) / 40
+        total = 2 * np.sum(mixed**2) + np.sum(among**2)
+        possible.append(np.sqrt(total / (3 * (16**2 - 8**2))))
+    assert np.abs(np.array(possible) - diagnosis.curve_error).min() < 1e-10
+
+
+def test_a_few_bent_pairs_among_many_features_are_seen(rng):
+    """Ten squares among 100 features, which a classifier of 30 of them mostly does not meet."""
+    X = simulate("curved", 300, 100, random_state=rng).X
+    diagnosis = diagnose_knockoffs(X, gaussian_knockoffs(X, random_state=rng).X_knockoff)
+    assert diagnosis.curve_p == 0.001
+    assert diagnosis.moment_p > 0.1
 
 
 def test_knockoffs_of_the_user_are_checked(rng):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..knockoffs.diagnose import LEVEL
+from ..knockoffs.diagnose import LEVEL, TESTS
 from ..selection import Selection
 from ..thresholds import Decision, false_discovery_bounds
 from ..types import Indices, Mask, Vector
@@ -175,36 +175,53 @@ def lambda_plot(selection: Selection) -> Plot:
 
 
 def diagnosis_plot(selection: Selection) -> Plot:
-    """P-values of both tests of exchangeability, one dot a draw."""
+    """P-values of the tests of exchangeability, one dot a draw."""
     found = [draw.diagnosis for draw in selection.draws]
-    moments = np.array([diagnosis.moment_p for diagnosis in found])
-    accuracy = np.array([diagnosis.accuracy_p for diagnosis in found])
-    moment_tips = tuple(
-        f"second moments change by {d.moment_error:.3g} under swaps, by chance "
-        f"{d.moment_error_by_chance:.3g}: p = {d.moment_p:.3g}"
-        for d in found
-    )
-    accuracy_tips = tuple(
-        f"a classifier recognises swapped rows in {d.accuracy:.0%} of cases, by chance 50%: "
-        f"p = {d.accuracy_p:.3g}"
-        for d in found
-    )
+    tests = {
+        "second moments": [
+            (
+                d.moment_p,
+                f"second moments change by {d.moment_error:.3g} under swaps, by chance "
+                f"{d.moment_error_by_chance:.3g}: p = {d.moment_p:.3g}",
+            )
+            for d in found
+        ],
+        "bent features": [
+            (
+                d.curve_p,
+                f"second moments with bent features change by {d.curve_error:.3g}, by chance "
+                f"{d.curve_error_by_chance:.3g}: p = {d.curve_p:.3g}",
+            )
+            for d in found
+        ],
+        "classifier": [
+            (
+                d.accuracy_p,
+                f"a classifier recognises swapped rows in {d.accuracy:.0%} of cases, by chance "
+                f"50%: p = {d.accuracy_p:.3g}",
+            )
+            for d in found
+        ],
+    }
+    fails = LEVEL / TESTS
     marks: list[Mark] = []
-    for at, values, tips in ((1.0, moments, moment_tips), (0.0, accuracy, accuracy_tips)):
-        for bad, role in ((values <= LEVEL / 2, "negative"), (values > LEVEL / 2, "selected")):
+    for at, dots_and_tips in enumerate(reversed(tests.values())):
+        values = np.array([p for p, _ in dots_and_tips])
+        tips = tuple(tip for _, tip in dots_and_tips)
+        for bad, role in ((values <= fails, "negative"), (values > fails, "selected")):
             here = np.flatnonzero(bad)
             if here.size:
                 dots = np.maximum(values[here], 1e-3)
-                marks.append(Points(dots, np.full(here.size, at), role, _pick(tips, here)))
-    marks.append(Rule(LEVEL / 2, f"fails below {LEVEL / 2:g}", vertical=True))
+                marks.append(Points(dots, np.full(here.size, float(at)), role, _pick(tips, here)))
+    marks.append(Rule(fails, f"fails below {fails:.2g}", vertical=True))
     return Plot(
         "Can knockoffs be told from features?",
         "p-value of the test",
         marks=tuple(marks),
         x_log=True,
-        y_ticks=(Tick(1.0, "second moments"), Tick(0.0, "classifier")),
+        y_ticks=tuple(Tick(float(at), name) for at, name in enumerate(reversed(tests))),
         x_limits=(8e-4, 1.3),
-        y_limits=(-0.6, 1.6),
+        y_limits=(-0.6, 2.6),
     )
 
 

@@ -112,7 +112,7 @@ def assumptions(selection: Selection) -> list[str]:
     bad = sum(not draw.diagnosis.passed for draw in draws)
     where = f" in {bad} of {len(draws)} draws" if len(draws) > 1 else ""
     verdict = (
-        f"this was put in doubt by a test{where}" if bad else "two tests found no sign against"
+        f"this was put in doubt by a test{where}" if bad else "three tests found no sign against"
     )
     held.append(
         "Knockoffs, the made-up twins that features compete with, are exchangeable with them: "

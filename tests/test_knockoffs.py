@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -436,6 +438,15 @@ def test_diagnosis_sees_bad_knockoffs(bad, rng):
     assert diagnose_knockoffs(X, X_knockoff) == diagnosis
 
 
+def half_swaps_of_eight():
+    """Order of the columns of [X, X~] for every way to swap four of eight features."""
+    for four in combinations(range(8), 4):
+        order = np.arange(16)
+        order[list(four)] += 8
+        order[8 + np.array(four)] -= 8
+        yield order
+
+
 def test_moment_error_is_the_literal_one(rng):
     """Oracle: second moments of [X, X~] less those of the swapped rows, entry by entry."""
     X, X_knockoff = permuted(40, rng)
@@ -443,15 +454,7 @@ def test_moment_error_is_the_literal_one(rng):
     pooled = np.vstack([X, X_knockoff])
     pair = np.hstack([(half - pooled.mean(0)) / pooled.std(0) for half in (X, X_knockoff)])
     possible = []
-    for code in range(256):
-        swapped = np.array([code >> j & 1 for j in range(8)], dtype=bool)
-        if swapped.sum() != 4:
-            continue
-        order = np.arange(16)
-        order[:8][swapped], order[8:][swapped] = (
-            np.flatnonzero(swapped) + 8,
-            np.flatnonzero(swapped),
-        )
+    for order in half_swaps_of_eight():
         change = (pair.T @ pair - pair[:, order].T @ pair[:, order]) / 40
         possible.append(np.sqrt(np.sum(change**2) / (16**2 - 8**2)))
     assert np.abs(np.array(possible) - diagnosis.moment_error).min() < 1e-10
@@ -470,15 +473,7 @@ def test_curve_error_is_the_literal_one(rng):
 
     pair, bends = halves(pooled), halves(bent)
     possible = []
-    for code in range(256):
-        swapped = np.array([code >> j & 1 for j in range(8)], dtype=bool)
-        if swapped.sum() != 4:
-            continue
-        order = np.arange(16)
-        order[:8][swapped], order[8:][swapped] = (
-            np.flatnonzero(swapped) + 8,
-            np.flatnonzero(swapped),
-        )
+    for order in half_swaps_of_eight():
         mixed = (pair.T @ bends - pair[:, order].T @ bends[:, order]) / 40
         among = (bends.T @ bends - bends[:, order].T @ bends[:, order]) / 40
         total = 2 * np.sum(mixed**2) + np.sum(among**2)

@@ -71,6 +71,7 @@ ORDER = [
     "mutual_information",
     "selector",
     "comparators",
+    "hsic_lasso",
     "bars",
     "estimator",
     "simulate",

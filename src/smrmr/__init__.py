@@ -30,9 +30,10 @@ from .thresholds import (
 )
 
 if TYPE_CHECKING:
-    from .comparators import MRMR, SIS, HSICLasso
+    from .comparators import MRMR, SIS
     from .estimator import SmRMR
     from .files import Dataset, read_data, settle_missing
+    from .hsic_lasso import HSICLasso
     from .knockoffs import (
         Diagnosis,
         Knockoffs,
@@ -98,7 +99,8 @@ __all__ = [
 ]
 
 _LATER = {  # modules that load scikit-learn or much of scipy: imported when first asked for
-    "comparators": ("MRMR", "SIS", "HSICLasso"),
+    "comparators": ("MRMR", "SIS"),
+    "hsic_lasso": ("HSICLasso",),
     "estimator": ("SmRMR",),
     "files": ("Dataset", "read_data", "settle_missing"),
     "pipeline": ("select",),

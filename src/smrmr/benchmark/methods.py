@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import train_test_split
 
-from ..comparators import MRMR, SIS, HSICLasso
+from ..comparators import MRMR, SIS
 from ..estimator import SmRMR
+from ..hsic_lasso import HSICLasso
 from ..selection import Selection
 from ..simulate import Simulation
 from ..types import Indices, Matrix

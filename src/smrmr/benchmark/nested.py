@@ -14,8 +14,9 @@ import numpy as np
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 
-from ..comparators import MRMR, SIS, HSICLasso
+from ..comparators import MRMR, SIS
 from ..estimator import SmRMR
+from ..hsic_lasso import HSICLasso
 from ..types import Indices, Matrix
 from .datasets import BenchmarkSet
 from .methods import BLOCK, SIZES, ranked_features

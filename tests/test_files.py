@@ -325,6 +325,26 @@ def test_select_writes_what_it_found(table, tmp_path):
     assert (out / "report.html").exists()
 
 
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("run-dir = 5", "run_dir = 5 must be a text in quotes"),
+        ("scheduler = 5", "scheduler = 5 must be a text in quotes"),
+        ('drop = "x1"', "drop = 'x1' must be a list of texts"),
+        ("jobs = 1.5", "jobs = 1.5 must be a whole number"),
+        ('fdr = "low"', "fdr = 'low' must be a number"),
+        ("json = 1", "json = 1 must be true or false"),
+        ('resume = "run"', "'resume' is not an option"),
+    ],
+)
+def test_values_of_the_wrong_kind_in_a_config_file(line, fault, table, tmp_path):
+    config = tmp_path / "settings.toml"
+    config.write_text(line)
+    done = CliRunner().invoke(app, ["select", str(table[0]), "--config", str(config)])
+    assert done.exit_code == 2
+    assert fault in " ".join(done.stderr.split())
+
+
 def test_config_file_and_flags(table, tmp_path):
     path, _ = table
     config = tmp_path / "settings.toml"

@@ -98,7 +98,11 @@ def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("how", ["impute-median", "impute-mean", "impute-mode"])
 def test_gaps_are_filled_alike(how, genotypes, tmp_path, monkeypatch, rng):
+    """By what is known of the samples that stay: some have no target."""
     options = write_npy(tmp_path, genotypes)
+    table = pd.read_csv(options["pheno"])
+    table.loc[::3, "size"] = np.nan
+    table.to_csv(options["pheno"], index=False)
     X = np.where(rng.random(genotypes.X.shape) < 0.05, np.nan, genotypes.X)
     np.save(options["path"], X)
     whole = read_data(**options, missing=how)
@@ -134,7 +138,16 @@ def test_the_command_resumes_a_run(genotypes, tmp_path):
         block.unlink()
     assert answer(CliRunner().invoke(app, ["select", "--resume", str(run), "--json"])) == plain
     assert sorted(run.glob("stage*")) == blocks
+    moved = run.rename(tmp_path / "moved")
+    assert answer(CliRunner().invoke(app, ["select", "--resume", str(moved), "--json"])) == plain
+    assert not run.exists()
+    moved.rename(run)
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "notes.txt").write_text("")
+    (mine / "command.json").write_text("{}")
     for arguments, fault in (
+        ([*command[1:], "--run-dir", str(mine)], "holds no run"),
         (["--resume", str(run), "--fdr", "0.1"], "leave out fdr"),
         (["--resume", str(tmp_path)], "holds no run of smrmr select"),
         ([*command[1:], "--run-dir", str(run), "--seed", "4"], "seed was 0 and is 4"),
@@ -143,4 +156,5 @@ def test_the_command_resumes_a_run(genotypes, tmp_path):
         done = CliRunner().invoke(app, ["select", *arguments])
         assert done.exit_code == 2
         assert fault in done.stderr
+    assert (mine / "command.json").read_text() == "{}"
     assert answer(CliRunner().invoke(app, ["select", "--resume", str(run), "--json"])) == plain

@@ -86,6 +86,7 @@ ORDER = [
     "files",
     "outputs",
     "terminal",
+    "options",
     "workers",
     "benchmark.store",
     "benchmark.measured",

@@ -119,6 +119,7 @@ def test_columns_come_as_they_are(write, data, tmp_path):
         slice(5, 9),
         np.array([3]),
         np.array([170, 2, 3]),
+        np.array([4, 4, 9, 4]),
         np.array([], dtype=int),
     ):
         assert_array_equal(source.read(which), data.X[:, which])
@@ -235,6 +236,33 @@ def test_a_missing_package_is_named(module, name, tmp_path, monkeypatch):
         relevance(open_columns(tmp_path / name), np.arange(9.0))
 
 
+def test_a_source_that_does_not_keep_its_word_is_refused(data):
+    class Turned:
+        shape = data.X.shape
+
+        def read(self, columns):
+            return data.X.T[columns]
+
+    with pytest.raises(ValueError, match=r"the source of X gave .* Has the file changed"):
+        relevance(Turned(), data.y)
+
+
+@pytest.mark.parametrize("dtype", ["f2", ">f8", ">i2", "u8", "i8"])
+def test_copies_among_numbers_of_any_kind(dtype, rng):
+    X = rng.integers(0, 200, size=(60, 30)).astype(dtype)
+    if dtype in ("u8", "i8"):
+        X += X.dtype.type(2**62)  # so large that floats skip numbers
+    X[:, 7] = X[:, 3]
+    leaders, constant = find_copies(smrmr.inputs.as_columns(X), by_rank=True)
+    assert leaders[7] == 3 or constant.all()
+
+
+def test_transform_counts_the_columns_of_a_source(data, tmp_path):
+    fitted = SmRMR(random_state=0).fit(data.X[:, :100], data.y)
+    with pytest.raises(ValueError, match="expecting 100 features"):
+        fitted.transform(write_npy(tmp_path, data.X))
+
+
 def test_missing_numbers_are_refused_when_they_are_read(data, tmp_path):
     X = data.X.copy()
     X[4, 17] = np.nan
@@ -345,8 +373,25 @@ def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
     with pytest.raises(ValueError, match=r"penalty was 'mcp' and is 'scad'"):
         select(data.X, data.y, Recipe(fdr=0.4, memory="200kB", penalty="scad"), rng=0,
                run_dir=tmp_path / "run")  # fmt: skip
-    with pytest.raises(ValueError, match="checksum of y"):
+    with pytest.raises(ValueError, match="another run: y was"):
         select(data.X, -data.y, recipe, rng=0, run_dir=tmp_path / "run")
+    other = data.X.copy()
+    other[:, 1] = other[::-1, 1]  # which a sample of columns may not see
+    with pytest.raises(ValueError, match="another run: X was"):
+        select(other, data.y, recipe, rng=0, run_dir=tmp_path / "run")
+    labels = np.array([f"c{i % 12}" for i in range(150)])
+    numbers = np.arange(150) % 12
+    select(data.X, labels, recipe, rng=0, run_dir=tmp_path / "labels")
+    with pytest.raises(ValueError, match=r"y was 'classes.*is 'continuous"):
+        select(data.X, numbers, recipe, rng=0, run_dir=tmp_path / "labels")
+    eye = Recipe(memory="200kB", covariance=np.eye(180))
+    select(data.X, data.y, eye, rng=0, run_dir=tmp_path / "eye")
+    half = Recipe(memory="200kB", covariance=0.5 + 0.5 * np.eye(180))
+    with pytest.raises(ValueError, match="covariance was 'array"):
+        select(data.X, data.y, half, rng=0, run_dir=tmp_path / "eye")
+    drawn = Recipe(memory="200kB", knockoffs=lambda X, rng: rng.permuted(X, axis=0))
+    with pytest.raises(ValueError, match="knockoffs as an array"):
+        select(data.X, data.y, drawn, rng=0, run_dir=tmp_path / "drawn")
     with pytest.raises(ValueError, match=r"random_state=None.*whole number"):
         select(data.X, data.y, recipe, rng=None, run_dir=tmp_path / "run")
 

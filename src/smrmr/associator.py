@@ -169,16 +169,16 @@ def run_blocks(pool: Any, tasks: list[Any]) -> Iterator[list[NDArray[Any]]]:
     """
     kept = current_checkpoints()
     stage = kept.next_stage() if kept else 0
-    before = [kept.load(stage, i) if kept else None for i in range(len(tasks))]
-    results = pool(task for task, known in zip(tasks, before, strict=True) if known is None)
+    there = [kept is not None and kept.holds(stage, i) for i in range(len(tasks))]
+    results = pool(task for task, known in zip(tasks, there, strict=True) if not known)
     try:
-        for i, known in enumerate(before):
-            if known is not None:
-                yield known
-                continue
-            found = next(results)
-            if kept:
-                kept.save(stage, i, found)
+        for i, known in enumerate(there):
+            found = kept.load(stage, i) if kept and known else None
+            if found is None:
+                function, arguments, options = tasks[i]
+                found = function(*arguments, **options) if known else next(results)  # damaged: here
+                if kept:
+                    kept.save(stage, i, found)
             yield found
     finally:
         with warnings.catch_warnings():

@@ -37,6 +37,10 @@ class Checkpoints:
         self.stages += 1
         return self.stages
 
+    def holds(self, stage: int, block: int) -> bool:
+        """Whether a block is there, whole or not."""
+        return self._path(stage, block).exists()
+
     def load(self, stage: int, block: int) -> list[NDArray[Any]] | None:
         """The arrays of a block; None if it is not there or was damaged."""
         try:
@@ -88,11 +92,17 @@ def checkpoints_in(folder: Path | None, about: Mapping[str, Any]) -> Iterator[No
         _current.reset(token)
 
 
+def check_free(folder: Path) -> None:
+    """Refuse a folder that holds anything but what a killed start may have left."""
+    for path in folder.iterdir():
+        if path.name != COMMAND and not path.name.startswith(".smrmr-"):
+            raise ValueError(f"{folder} is not empty and holds no run. Name another directory.")
+
+
 def _check_same_run(folder: Path, about: dict[str, Any]) -> None:
     path = folder / ABOUT
     if not path.exists():
-        if any(path.name != COMMAND for path in folder.iterdir()):
-            raise ValueError(f"{folder} is not empty and holds no run. Name another directory.")
+        check_free(folder)
         with replacing(path) as unfinished:
             unfinished.write_text(json.dumps(about, indent=1), encoding="utf-8")
         return

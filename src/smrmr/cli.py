@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from importlib.metadata import version as installed_version
-from json import dumps as json_text
-from json import loads as read_json
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, Any
+from typing import Annotated, get_type_hints
 
 import numpy as np
 import typer
@@ -18,8 +16,8 @@ from rich.table import Table
 
 from .atomic import replacing
 from .benchmark.commands import benchmark
-from .checkpoints import ABOUT, COMMAND
 from .files import read_data
+from .options import configured, keep_command, resumed
 from .outputs import write_csv, write_outputs
 from .pipeline import select as run
 from .recipe import Recipe
@@ -88,11 +86,14 @@ def select(
     Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
     """
     with clear_errors():
-        options = _configured(context, config) if resume is None else _resumed(context, resume)
+        if resume is None:
+            options = configured(context, config, get_type_hints(select))
+        else:
+            options = resumed(context, resume)
         if options["file"] is None:
             raise ValueError("name the file to read: smrmr select FILE --target COLUMN.")
         if options["run_dir"] is not None and resume is None:
-            _keep_command(options)
+            keep_command(options)
         file = Path(options["file"])
         data = read_data(
             file,
@@ -238,62 +239,6 @@ def version() -> None:
 def main() -> None:
     """Run the command line."""
     app()
-
-
-def _configured(context: typer.Context, config: Path | None) -> dict[str, Any]:
-    """Options of the command line, then of the file, then the defaults."""
-    options = dict(context.params)
-    if config is None:
-        return options
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        given = tomllib.loads(config.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{config} is not a TOML file: {error}") from None
-    for name, value in given.items():
-        key = name.replace("-", "_")
-        if key not in options or key in ("file", "config"):
-            known = ", ".join(sorted(set(options) - {"file", "config"}))
-            raise ValueError(f"{config}: {name!r} is not an option. Options are {known}.")
-        source = context.get_parameter_source(key)
-        if source is not None and source.name == "DEFAULT":
-            options[key] = value
-    return options
-
-
-def _keep_command(options: dict[str, Any]) -> None:
-    """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
-    folder = Path(options["run_dir"])
-    folder.mkdir(parents=True, exist_ok=True)
-    if (folder / ABOUT).exists():
-        return
-    kept = {name: value for name, value in options.items() if name not in ("config", "resume")}
-    for name in ("file", "pheno", "out", "run_dir"):  # resuming may start from another folder
-        kept[name] = None if kept[name] is None else str(Path(kept[name]).absolute())
-    with replacing(folder / COMMAND) as unfinished:
-        unfinished.write_text(json_text(kept, default=str, indent=1), encoding="utf-8")
-
-
-def _resumed(context: typer.Context, folder: Path) -> dict[str, Any]:
-    """The options that a run was started with; only where and how it is computed may change."""
-    path = folder / COMMAND
-    try:
-        options = {**context.params, **read_json(path.read_text(encoding="utf-8"))}
-    except (OSError, ValueError):
-        raise ValueError(
-            f"{folder} holds no run of smrmr select. Start one: smrmr select FILE --run-dir DIR"
-        ) from None
-    for name in context.params:
-        source = context.get_parameter_source(name)
-        if name == "resume" or source is None or source.name == "DEFAULT":
-            continue
-        if name not in ("jobs", "scheduler", "json", "out"):
-            raise ValueError(f"--resume takes up a run as it was: leave out {name}.")
-        options[name] = context.params[name]
-    return options
 
 
 def _saved(file: Path) -> Selection:

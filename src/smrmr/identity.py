@@ -24,18 +24,36 @@ def identity_of(columns: Columns, target: Target, recipe: Recipe, seed: Any) -> 
             f"random_state={seed!r} cannot be drawn again, which a run directory needs. Give a "
             "whole number."
         )
-    some = np.unique(np.linspace(0, columns.n_columns - 1, SAMPLED).astype(np.intp))
+    if recipe.knockoff_function is not None:
+        raise ValueError(
+            "a function that makes knockoffs cannot be compared with that of an earlier run, "
+            "which a run directory needs. Give the knockoffs as an array."
+        )
     settings = settings_of(recipe)
     del settings["n_jobs"]  # changes nothing
     return {
         "rows": columns.n_rows,
         "features": columns.n_columns,
-        "checksum of a sample of X": _checksum(columns.read(some)),
-        "checksum of y": _checksum(target.values),
+        "X": _of_features(columns),
+        "y": f"{target.kind}, {_checksum(target.values)}",
         "seed": int(seed),
         "smrmr": version("smrmr"),
         **settings,
     }
+
+
+def _of_features(columns: Columns) -> str:
+    """Checksum of all values in memory; of a source, of a sample, with its file's size and date."""
+    if isinstance(columns.data, np.ndarray):
+        return _checksum(columns.data)
+    some = np.unique(np.linspace(0, columns.n_columns - 1, SAMPLED).astype(np.intp))
+    source: Any = columns.data
+    while hasattr(source, "source"):
+        source = source.source
+    path = getattr(source, "path", None)
+    about = path.stat() if path is not None else None
+    file = f"{about.st_size} bytes of {about.st_mtime_ns}, " if about is not None else ""
+    return f"{file}sample {_checksum(columns.read(some))}"
 
 
 def settings_of(recipe: Recipe) -> dict[str, Any]:
@@ -46,7 +64,7 @@ def settings_of(recipe: Recipe) -> dict[str, Any]:
 def described(value: Any) -> Any:
     """A setting as JSON can hold it."""
     if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
-        return f"array of shape {value.shape}"
+        return f"array of shape {value.shape}, {_checksum(np.asarray(value))[:16]}"
     if value is None or isinstance(value, str | bool | int | float):
         return value
     if isinstance(value, np.generic):
@@ -57,4 +75,4 @@ def described(value: Any) -> Any:
 
 
 def _checksum(values: NDArray[Any]) -> str:
-    return sha256(np.ascontiguousarray(values).tobytes()).hexdigest()
+    return sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()

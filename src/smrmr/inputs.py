@@ -55,6 +55,15 @@ class Columns:
         if isinstance(self.data, np.ndarray):
             return self.data[:, columns]
         values = _plain(np.asarray(self.data.read(columns)))
+        expected = (
+            self.n_rows,
+            len(range(self.n_columns)[columns]) if isinstance(columns, slice) else len(columns),
+        )
+        if values.shape != expected:  # compiled loops would read beyond the end
+            raise ValueError(
+                f"{type(self.data).__name__}.read gave an array of shape {values.shape}; "
+                f"{expected} were asked for. Has the file changed?"
+            )
         _check_numeric(values, "X")
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             order = np.arange(self.n_columns)[columns]
@@ -76,7 +85,8 @@ class Columns:
         """Name of feature k; ``x0``, ``x1``, ... in an array."""
         names = self.names
         if names is None and not isinstance(self.data, np.ndarray):
-            names = self.data.names  # asked for late: a million of them take seconds to read
+            # asked for late: a million of them take seconds to read
+            names = getattr(self.data, "names", None)
         return f"x{k}" if names is None else names[k]
 
     def span(self, start: int, stop: int) -> Columns:
@@ -195,7 +205,12 @@ def _dtype_kind(dtype: Any) -> str:
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Booleans as int8, very long floats as float64; others are converted block by block."""
+    """Booleans as int8, very long floats as float64, bytes in this machine's order.
+
+    Others are converted block by block.
+    """
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
     if values.dtype == np.bool_:
         return values.view(np.int8)
     if values.dtype.kind == "f" and values.dtype.itemsize > 8:

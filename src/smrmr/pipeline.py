@@ -18,6 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from .association import parse_bytes
 from .associator import one_blas_thread
 from .checkpoints import checkpoints_in
 from .draws import Draw, Shown
@@ -107,7 +108,9 @@ def select_checked(
     columns = replace(columns, nominal=np.zeros(columns.n_columns, bool))
     with _timed("copies", seconds):
         ranked = isinstance(recipe.measured_by, ProjectionCorrelation) and recipe.uses_copula
-        leaders, constant = find_copies(columns, ranked, recipe.n_jobs, progress)
+        leaders, constant = find_copies(
+            columns, ranked, recipe.n_jobs, parse_bytes(recipe.memory), progress
+        )
         candidates = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
     if candidates.size == 0:
         raise ValueError("every column of X is constant. Features that vary are needed.")

@@ -29,6 +29,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         names = getattr(X, "columns", None)
         if (source := as_source(X)) is not None:
             self.n_features_in_ = source.shape[1]
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
             X, names = source, None  # which scikit-learn does not know
         elif hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
             validate_data(self, X, skip_check_array=True)
@@ -43,6 +44,11 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def transform(self, X: Data) -> Any:
         """Keep the selected features; frames with categories stay frames, of sources it is read."""
         if (source := as_source(X)) is not None:
+            if source.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
             return as_columns(source).read(np.flatnonzero(self.get_support()))
         if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -22,7 +22,7 @@ def clear_errors(kept: str = "nothing was written") -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             yield
-    except (ValueError, ImportError, OSError, MemoryError) as error:
+    except (ValueError, ImportError, OSError, MemoryError, RuntimeError) as error:
         typer.echo(f"smrmr: {error or type(error).__name__}", err=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt:

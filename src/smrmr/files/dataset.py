@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..sources import ColumnSource, subset
+from ..sources import ColumnSource
 from ..types import Indices
 from .annotated import read_h5ad
 from .arrays import read_mat, read_npy, read_npz, read_zarr
 from .delimited import read_delimited, read_parquet
 from .genotypes import read_bed
-from .large import ROW, open_large
+from .large import ROW, chosen_part, open_large
 from .missing import settle_missing
 from .table import Table, did_you_mean
 
@@ -109,7 +109,7 @@ def read_data(
     if path.suffix.lower() in (".bim", ".fam"):
         path = path.with_suffix(".bed")
     kind = _kind(path, format, layer, transpose)
-    large = open_large(path, kind, layer, missing)
+    large = open_large(path, kind, layer)
     table = _read(path, kind, layer, transpose) if large is None else large[0]
     source = {path.name: _checksum(path)}
     notes = list(table.notes)
@@ -120,6 +120,11 @@ def read_data(
         source[pheno.name] = _checksum(pheno)
     elif id is not None:
         table = _indexed(table, id, path)
+    if large is not None and target is not None and target not in table.about:
+        raise ValueError(
+            f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)} It is "
+            "read in blocks, so none of its features can be the target: use --pheno."
+        )
     y, features = _split(table, target, path)
     if large is None:
         features = _without(features, drop)
@@ -127,18 +132,22 @@ def read_data(
         return Dataset(_typed(features), y, str(y.name), notes + more, source)
     features, y, more = _settle(features, y, missing)
     left = _columns_without(large[1], drop)
-    X = subset(large[1], features[ROW].to_numpy(), left)
+    X = chosen_part(large[1], features[ROW].to_numpy(), left, missing)
     return Dataset(X, y, str(y.name), notes + more, source)
 
 
 def _columns_without(source: ColumnSource, drop: Sequence[str]) -> Indices | None:
     if not drop:
         return None
-    names = np.array(source.names if source.names is not None else [], dtype=object)
+    names = source.names or tuple(f"x{k}" for k in range(source.shape[1]))
+    known = set(names)
     for name in drop:
-        if name not in names:
+        if name not in known:
             raise ValueError(f"--drop {name}: no such column.{did_you_mean(name, names)}")
-    return np.flatnonzero(~np.isin(names, list(drop)))
+    left = np.array([k for k, name in enumerate(names) if name not in drop], dtype=np.intp)
+    if not left.size:
+        raise ValueError("no feature is left beside the target. A table with features is needed.")
+    return left
 
 
 def _kind(path: Path, format: str | None, layer: str | None, transpose: bool) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import ColumnSource, Which
+from ..sources import ColumnSource, Which, subset
 from ..sources.arrays import HDF5Columns, NpyColumns, ZarrColumns
-from ..sources.genotypes import BedColumns
+from ..sources.genotypes import MISSING_GENOTYPE, BedColumns
+from ..types import Indices
+from .arrays import NAMES, TARGETS
 from .genotypes import read_people
 from .table import Table
 
@@ -22,15 +24,13 @@ LARGE = 500_000_000  # bytes of the matrix as float64
 ROW = "row of the file"  # stands for all features of a sample until they are read
 
 
-def open_large(
-    path: Path, kind: str, layer: str | None, missing: str
-) -> tuple[Table, ColumnSource] | None:
+def open_large(path: Path, kind: str, layer: str | None) -> tuple[Table, ColumnSource] | None:
     """Samples by their row numbers and the source of their features; None if the file is small.
 
     The only column of ``features`` is the row number, so that joining and leaving out samples
     works as with features in memory.
     """
-    opened = OPENERS[kind](path, layer) if kind in OPENERS else None
+    opened = OPENERS[kind](path.absolute(), layer) if kind in OPENERS else None
     if opened is None:
         return None
     about, source = opened
@@ -42,19 +42,23 @@ def open_large(
     rows = pd.DataFrame({ROW: np.arange(n)}, index=about.index)
     target = "phenotype" if "phenotype" in about and about["phenotype"].notna().any() else None
     note = f"{n:,} x {p:,} values are read in blocks, not all at once"
-    return Table(rows, about, target or _target(about), [note]), _filled(source, missing)
+    return Table(rows, about, target or _target(about), [note]), source
 
 
 def _target(about: Any) -> str | None:
-    return next((name for name in ("y", "Y", "target", "labels", "label") if name in about), None)
+    return next((name for name in TARGETS if name in about), None)
 
 
 @dataclass(frozen=True)
 class Filled:
-    """A source whose missing numbers are replaced by the median, mean or mode of their column."""
+    """A source whose missing values are replaced by the median, mean or mode of their column.
+
+    Whole numbers mark a missing value by `gap`.
+    """
 
     source: ColumnSource
     how: str
+    gap: int | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,13 +73,14 @@ class Filled:
     def read(self, columns: Which) -> NDArray[Any]:
         """The columns asked for, without gaps; a column without any value keeps them."""
         values = np.asarray(self.source.read(columns))
-        if values.dtype.kind != "f" or np.isfinite(values).all():
+        there = values != self.gap if self.gap is not None else np.isfinite(values)
+        if there.all():
             return values
-        known = np.where(np.isfinite(values), values, np.nan)
+        known = np.where(there, values.astype(np.float64), np.nan)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that have no value at all
             fill = FILLS[self.how](known)
-        return np.where(np.isfinite(values), values, fill)
+        return np.where(there, values, fill.astype(values.dtype))
 
 
 def _modes(values: NDArray[Any]) -> NDArray[Any]:
@@ -95,22 +100,26 @@ FILLS: dict[str, Callable[[NDArray[Any]], Any]] = {
 }
 
 
-def _filled(source: ColumnSource, missing: str) -> ColumnSource:
+def chosen_part(
+    source: ColumnSource, rows: Indices, columns: Indices | None, missing: str
+) -> ColumnSource:
+    """Rows and columns of a source, their gaps filled by what is known of these rows."""
     if missing == "refuse":
-        return source
+        return subset(source, rows, columns)
     if isinstance(source, BedColumns):
         if missing != "impute-mode":
             raise ValueError(
                 f"--missing {missing} would need all genotypes in memory. This file is read in "
                 "blocks: use --missing impute-mode."
             )
-        return BedColumns(source.path, missing, source.shape)
+        kept = replace(source, missing="keep")
+        return Filled(subset(kept, rows, columns), "mode", MISSING_GENOTYPE)
     if not missing.startswith("impute-"):
         raise ValueError(
             f"--missing {missing} would need the whole file in memory. This file is read in "
             "blocks: use --missing impute-median, impute-mean or impute-mode."
         )
-    return Filled(source, missing.removeprefix("impute-"))
+    return Filled(subset(source, rows, columns), missing.removeprefix("impute-"))
 
 
 def _open_bed(path: Path, layer: str | None) -> tuple[Any, ColumnSource]:
@@ -158,15 +167,20 @@ def _open_zarr(path: Path, layer: str | None) -> tuple[Any, ColumnSource] | None
             return pd.DataFrame(index=range(source.shape[0])), source
         if "X" not in store or not hasattr(store["X"], "shape"):
             return None
-        source = ZarrColumns(path, "X")
+        if store.attrs.get("encoding-type") == "anndata":
+            return None
+        n, p = store["X"].shape
+        labels = next((store[k][:] for k in NAMES if k in store and store[k].size == p), None)
+        names = None if labels is None else tuple(map(str, labels))
+        source = ZarrColumns(path, "X", names)
         about = {
             name: np.ravel(store[name][:])
             for name in store.array_keys()
-            if name != "X" and int(np.prod(store[name].shape)) == source.shape[0]
+            if name != "X" and int(np.prod(store[name].shape)) == n
         }
     except Exception:  # the plain reader says what is wrong
         return None
-    return pd.DataFrame(about, index=range(source.shape[0])), source
+    return pd.DataFrame(about, index=range(n)), source
 
 
 OPENERS = {"bed": _open_bed, "npy": _open_npy, "h5ad": _open_h5ad, "zarr": _open_zarr}

@@ -19,6 +19,7 @@ from .fingerprints import Fingerprints, directions, fingerprints, have_ties, uni
 
 __all__ = ["find_copies", "groups_of", "have_ties", "signs_against", "tiles", "unit_columns"]
 
+TILE = 1024
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
 REACH = 1.01 * np.sqrt(2 * COPY)  # how far apart the places of copies can be
 
@@ -26,7 +27,11 @@ Links: TypeAlias = tuple[Indices, Indices]
 
 
 def find_copies(
-    columns: Columns, by_rank: bool, n_jobs: int | None = 1, progress: Progress | None = None
+    columns: Columns,
+    by_rank: bool,
+    n_jobs: int | None = 1,
+    memory: int = 10**9,
+    progress: Progress | None = None,
 ) -> tuple[Indices, Mask]:
     """For each column the first of its copies, and which columns are constant.
 
@@ -41,28 +46,29 @@ def find_copies(
     def ranked(which: Indices) -> Matrix:
         return unit_columns(rankdata(columns.read(which), axis=0))
 
-    found = _fingerprints(columns, by_rank, n_jobs, progress)
+    width = max(1, min(TILE, memory // (128 * columns.n_rows)))  # by which 64 bytes a value fit
+    found = _fingerprints(columns, by_rank, width, n_jobs, progress)
     varied = np.flatnonzero(~found.constant)
     few, many = varied[found.few[varied]], varied[~found.few[varied]]
     compared = many[np.isfinite(found.ranked_places[many, 0])]
     links = [
         _same_digest(few, found.ranked_digest)[1],
-        _alike_in_rank(_link(many, found.places, found.digest, plain), ranked),
-        _link(compared, found.ranked_places, found.ranked_digest, ranked),
+        _alike_in_rank(_link(many, found.places, found.digest, plain, width), ranked, width),
+        _link(compared, found.ranked_places, found.ranked_digest, ranked, width),
     ]
     return _representatives(links, columns.n_columns), found.constant
 
 
-def tiles(p: int) -> list[slice]:
-    """Slices of 1,024 columns, so that sorting needs little memory."""
-    return [slice(start, min(start + 1024, p)) for start in range(0, p, 1024)]
+def tiles(p: int, width: int = TILE) -> list[slice]:
+    """Slices of 1,024 columns or fewer, so that sorting needs little memory."""
+    return [slice(start, min(start + width, p)) for start in range(0, p, width)]
 
 
 def _fingerprints(
-    columns: Columns, by_rank: bool, n_jobs: int | None, progress: Progress | None
+    columns: Columns, by_rank: bool, width: int, n_jobs: int | None, progress: Progress | None
 ) -> Fingerprints:
     """Fingerprints of all columns, read block by block."""
-    spans = [columns.span(tile.start, tile.stop) for tile in tiles(columns.n_columns)]
+    spans = [columns.span(tile.start, tile.stop) for tile in tiles(columns.n_columns, width)]
     parts = []
     with open_pool(n_jobs if len(spans) > 1 else 1) as pool:
         tasks = [delayed(_of_span)(span, by_rank) for span in spans]
@@ -92,6 +98,7 @@ def _link(
     places: Matrix,
     digest: NDArray[np.uint64],
     fetch: Callable[[Indices], Matrix],
+    width: int,
 ) -> Links:
     """Pairs that tie together all columns that correlate by more than 1 - 1e-8 in size.
 
@@ -105,21 +112,23 @@ def _link(
         return first, second
     near = cKDTree(places[alone]).query_pairs(REACH, p=np.inf, output_type="ndarray")
     a, b = alone[near[:, 0]], alone[near[:, 1]]
-    same = _correlations(a, b, fetch) > 1 - COPY
+    same = _correlations(a, b, fetch, width) > 1 - COPY
     return np.concatenate([first, a[same]]), np.concatenate([second, b[same]])
 
 
-def _alike_in_rank(links: Links, fetch: Callable[[Indices], Matrix]) -> Links:
+def _alike_in_rank(links: Links, fetch: Callable[[Indices], Matrix], width: int) -> Links:
     """Drop links that one far row makes: where it is far in both, any two columns correlate."""
     first, second = links
-    alike = _correlations(first, second, fetch) > 0.99
+    alike = _correlations(first, second, fetch, width) > 0.99
     return first[alike], second[alike]
 
 
-def _correlations(first: Indices, second: Indices, fetch: Callable[[Indices], Matrix]) -> Vector:
-    """Absolute correlations of pairs of columns, a thousand pairs at a time."""
+def _correlations(
+    first: Indices, second: Indices, fetch: Callable[[Indices], Matrix], width: int
+) -> Vector:
+    """Absolute correlations of pairs of columns, a few pairs at a time."""
     found = np.empty(len(first))
-    for tile in tiles(len(first)):
+    for tile in tiles(len(first), width):
         a, b = fetch(first[tile]), fetch(second[tile])
         found[tile] = np.abs(np.einsum("ij,ij->j", a, b))
     return found

@@ -91,7 +91,8 @@ def _placed(unit: Matrix, probes: Matrix) -> tuple[Matrix, NDArray[np.uint64]]:
 
 def _coded(values: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     """Levels of the columns of few levels, one row a column, and their number; 0 for the others."""
-    rows = np.ascontiguousarray(values.T)
+    dtype = np.int8 if values.dtype == np.int8 else np.float64  # as in Columns.blocks
+    rows = np.ascontiguousarray(values.T, dtype=dtype)
     codes = np.zeros(rows.shape, dtype=np.int8)
     counts = np.zeros((len(rows), FEW_LEVELS), dtype=np.int64)
     levels = np.zeros(len(rows), dtype=np.int64)

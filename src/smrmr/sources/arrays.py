@@ -147,13 +147,14 @@ def _from_csc(group: Any, columns: Indices, n_rows: int) -> NDArray[Any]:
     out = np.zeros((n_rows, len(columns)), dtype=group["data"].dtype)
     for place, k in enumerate(columns):
         start, stop = int(pointers[k]), int(pointers[k + 1])
-        out[group["indices"][start:stop], place] = group["data"][start:stop]
+        np.add.at(out[:, place], group["indices"][start:stop], group["data"][start:stop])
     return out
 
 
 def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[Any]:
     """Go through the rows, a few million entries at a time, and keep the columns asked for."""
     pointers = group["indptr"][:]
+    columns, back = np.unique(columns, return_inverse=True)  # one may be asked for twice
     place = np.full(shape[1], -1)
     place[columns] = np.arange(len(columns))
     out = np.zeros((shape[0], len(columns)), dtype=group["data"].dtype)
@@ -162,5 +163,5 @@ def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[A
         where = place[group["indices"][start:stop]]
         wanted = np.flatnonzero(where >= 0)
         rows = np.searchsorted(pointers, start + wanted, side="right") - 1
-        out[rows, where[wanted]] = group["data"][start:stop][wanted]
-    return out
+        np.add.at(out, (rows, where[wanted]), group["data"][start:stop][wanted])
+    return out[:, back]

@@ -36,7 +36,7 @@ def open_columns(
     >>> bool((relevance(source, data.y) == relevance(data.X, data.y)).all())
     True
     """
-    path = Path(path)
+    path = Path(path).absolute()  # workers may start elsewhere
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     ending = path.suffix.lower()

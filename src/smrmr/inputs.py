@@ -55,13 +55,13 @@ class Columns:
         if isinstance(self.data, np.ndarray):
             return self.data[:, columns]
         values = _plain(np.asarray(self.data.read(columns)))
-        expected = (
-            self.n_rows,
-            len(range(self.n_columns)[columns]) if isinstance(columns, slice) else len(columns),
+        n_asked = (
+            len(range(self.n_columns)[columns]) if isinstance(columns, slice) else len(columns)
         )
+        expected = self.n_rows, n_asked
         if values.shape != expected:  # compiled loops would read beyond the end
             raise ValueError(
-                f"{type(self.data).__name__}.read gave an array of shape {values.shape}; "
+                f"the source of X gave an array of shape {values.shape}; "
                 f"{expected} were asked for. Has the file changed?"
             )
         _check_numeric(values, "X")

@@ -337,6 +337,7 @@ def test_memory_sizes():
 # --- installation ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_unwritable_numba_cache_does_not_matter(tmp_path):
     """A package directory and a home where nothing can be written: compile without cache."""
     import shutil

@@ -292,7 +292,7 @@ def test_little_is_sent_to_workers(data, tmp_path):
     assert len(pickle.dumps(array.span(10, 20))) < 9000
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_engines_agree(backend, data, tmp_path):
     source = write_npy(tmp_path, data.X)
     expected = select(data.X, data.y, Recipe(fdr=0.4), rng=0)

@@ -86,7 +86,7 @@ def dask_workers(path, p, workers):
     import joblib
     from dask.distributed import Client, LocalCluster
 
-    # Dask tells malloc to give memory back at once, which costs more than the work itself here
+    # Dask tells malloc to give memory back at once, which is costly here
     os.environ |= {f"MALLOC_{name}_THRESHOLD_": str(2**30) for name in ("TRIM", "MMAP")}
     cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
     client = Client(cluster)

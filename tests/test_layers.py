@@ -11,7 +11,9 @@ ROOT = Path(smrmr.__file__).parent
 ORDER = [
     "types",
     "atomic",
+    "toml",
     "sources.protocol",
+    "sources.filled",
     "sources.arrays",
     "sources.genotypes",
     "sources.opening",

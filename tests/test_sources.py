@@ -224,6 +224,9 @@ def test_broken_files_say_what_is_wrong(genotypes, tmp_path):
     with pytest.raises(ValueError, match="cannot be read by columns"):
         open_columns(tmp_path / "X.txt")
     np.save(tmp_path / "one.npy", np.zeros(5))
+    for name, missing in (("one.npy", "impute-mode"), ("X.bed", "impute-all")):
+        with pytest.raises(ValueError, match=f"missing='{missing}' is not possible for {name}"):
+            open_columns(tmp_path / name, missing=missing)
     with pytest.raises(ValueError, match=r"shape \(5,\)"):
         relevance(open_columns(tmp_path / "one.npy"), np.arange(5.0))
 

@@ -44,7 +44,7 @@ class Associator:
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
         check_same_rows(self.columns, target)
-        with self._pool() as pool:
+        with open_pool(self.n_jobs) as pool:
             response = self.measure.prepare_target(target)
             if self.keep:
                 return self._against(response, self._kept_tiles, pool)
@@ -52,7 +52,7 @@ class Associator:
 
     def with_feature(self, k: int) -> Vector:
         """Association of every feature with feature `k`."""
-        with self._pool() as pool:
+        with open_pool(self.n_jobs) as pool:
             feature = self._prepared(k)
             return self._against(feature, self._kept_tiles, pool)
 
@@ -63,7 +63,7 @@ class Associator:
         width = self.measure.tile(None)
         tiles = self._tiles(width, Use(n_columns, width))
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
-        with self._pool() as pool:
+        with open_pool(self.n_jobs) as pool:
             for pairs in self._shelf_pairs(tiles):
                 tasks = [delayed(_redundancy)(a, b) for a, b in pairs]
                 for arrays in run_blocks(pool, tasks):
@@ -142,9 +142,6 @@ class Associator:
                 yield list(product(shelf, other))
                 _release(other)
             _release(shelf)
-
-    def _pool(self) -> Any:
-        return open_pool(self.n_jobs)
 
     def _report(self, stage: str, done: int, total: int) -> None:
         if self.progress is not None:

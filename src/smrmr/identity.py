@@ -1,4 +1,4 @@
-"""Says what a run depends on: settings as JSON can hold them, and data by a sample of columns."""
+"""Says what a run depends on: its settings as JSON can hold them, and its data by checksums."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
@@ -12,6 +11,7 @@ import typer
 
 from .atomic import replacing
 from .checkpoints import ABOUT, COMMAND, check_free
+from .toml import read_toml
 
 KINDS: dict[Any, tuple[str, Callable[[Any], bool]]] = {  # of options in a settings file
     str: ("a text in quotes", lambda value: type(value) is str),
@@ -33,15 +33,7 @@ def configured(
     options = dict(context.params)
     if config is None:
         return options
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        given = tomllib.loads(config.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{config} is not a TOML file: {error}") from None
-    for name, value in given.items():
+    for name, value in read_toml(config).items():
         key = name.replace("-", "_")
         if key not in options or key in ("file", "config", "resume"):
             known = ", ".join(sorted(set(options) - {"file", "config", "resume"}))

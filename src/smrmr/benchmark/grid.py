@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from ..simulate import DESIGNS
+from ..toml import read_toml
 from .methods import METHODS
 
 OWN = ("quick", "full", "speed")
@@ -50,15 +49,12 @@ def read_grid(grid: str) -> Grid:
     >>> len({cell.design for cell in grid.cells})
     18
     """
-    if grid in OWN:
-        text = (files(__package__) / "grids" / f"{grid}.toml").read_text(encoding="utf-8")
-    elif Path(grid).is_file():
-        text = Path(grid).read_text(encoding="utf-8")
-    else:
+    path = Path(__file__).with_name("grids") / f"{grid}.toml" if grid in OWN else Path(grid)
+    if not path.is_file():
         raise ValueError(
             f"there is no grid {grid!r}. Name one of {', '.join(OWN)}, or a TOML file."
         )
-    content = _parsed(text, grid)
+    content = read_toml(path)
     known = [name for method in METHODS for name in dict(method.results)]
     methods = tuple(content.get("methods", known))
     for name in methods:
@@ -67,17 +63,6 @@ def read_grid(grid: str) -> Grid:
     if not isinstance(tables, list) or not tables:
         raise ValueError(f"grid {grid} has no [[cells]]: tables of designs, n, p and seeds.")
     return Grid(tuple(cell for table in tables for cell in _cells(table, grid)), methods)
-
-
-def _parsed(text: str, grid: str) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"grid {grid} is not a TOML file: {error}") from None
 
 
 def _cells(table: Any, grid: str) -> Iterator[Cell]:

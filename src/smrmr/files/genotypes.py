@@ -15,7 +15,7 @@ def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
     import pandas as pd
 
-    about, source = read_people(path), BedColumns.open(path, missing="keep")
+    about, source = read_people(path), BedColumns.open(path, keep_gaps=True)
     calls = source.read(slice(None))
     gaps = calls == MISSING_GENOTYPE
     values = np.where(gaps, np.nan, calls) if gaps.any() else calls

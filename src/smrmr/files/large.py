@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..sources import ColumnSource, Which, subset
+from ..sources import ColumnSource, subset
 from ..sources.arrays import HDF5Columns, NpyColumns, ZarrColumns
+from ..sources.filled import Filled
 from ..sources.genotypes import MISSING_GENOTYPE, BedColumns
 from ..types import Indices
 from .arrays import NAMES, TARGETS
@@ -49,57 +47,6 @@ def _target(about: Any) -> str | None:
     return next((name for name in TARGETS if name in about), None)
 
 
-@dataclass(frozen=True)
-class Filled:
-    """A source whose missing values are replaced by the median, mean or mode of their column.
-
-    Whole numbers mark a missing value by `gap`.
-    """
-
-    source: ColumnSource
-    how: str
-    gap: int | None = None
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
-        return self.source.shape
-
-    @property
-    def names(self) -> tuple[str, ...] | None:
-        """Names of the columns, if they have any."""
-        return self.source.names
-
-    def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for, without gaps; a column without any value keeps them."""
-        values = np.asarray(self.source.read(columns))
-        there = values != self.gap if self.gap is not None else np.isfinite(values)
-        if there.all():
-            return values
-        known = np.where(there, values.astype(np.float64), np.nan)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of columns that have no value at all
-            fill = FILLS[self.how](known)
-        return np.where(there, values, fill.astype(values.dtype))
-
-
-def _modes(values: NDArray[Any]) -> NDArray[Any]:
-    """The most frequent value of each column, the smallest of equals."""
-    modes = np.full(values.shape[1], np.nan)
-    for k, column in enumerate(values.T):
-        found, counts = np.unique(column[~np.isnan(column)], return_counts=True)
-        if found.size:
-            modes[k] = found[counts.argmax()]
-    return modes
-
-
-FILLS: dict[str, Callable[[NDArray[Any]], Any]] = {
-    "median": partial(np.nanmedian, axis=0),
-    "mean": partial(np.nanmean, axis=0),
-    "mode": _modes,
-}
-
-
 def chosen_part(
     source: ColumnSource, rows: Indices, columns: Indices | None, missing: str
 ) -> ColumnSource:
@@ -112,7 +59,7 @@ def chosen_part(
                 f"--missing {missing} would need all genotypes in memory. This file is read in "
                 "blocks: use --missing impute-mode."
             )
-        kept = replace(source, missing="keep")
+        kept = replace(source, keep_gaps=True)
         return Filled(subset(kept, rows, columns), "mode", MISSING_GENOTYPE)
     if not missing.startswith("impute-"):
         raise ValueError(

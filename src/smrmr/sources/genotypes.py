@@ -30,16 +30,15 @@ HAS_GAP = (FOUR_GENOTYPES.view(np.int8).reshape(256, 4) == MISSING_GENOTYPE).any
 class BedColumns:
     """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
 
-    `missing` is ``"refuse"``; ``"impute-mode"``, which puts the commonest genotype of its SNP in
-    the place of each missing one; or ``"keep"``, which leaves them as -1.
+    Missing genotypes are refused, or kept as -1.
     """
 
     path: Path
-    missing: str = "refuse"
-    shape: tuple[int, int] = (0, 0)
+    keep_gaps: bool
+    shape: tuple[int, int]
 
     @classmethod
-    def open(cls, path: Path, missing: str = "refuse") -> BedColumns:
+    def open(cls, path: Path, *, keep_gaps: bool = False) -> BedColumns:
         """Check the file against the .fam and .bim beside it."""
         n, p = (_count_lines(path.with_suffix(ending)) for ending in (".fam", ".bim"))
         with path.open("rb") as file:
@@ -51,10 +50,10 @@ class BedColumns:
                 f"{path} has {found:,} bytes; {n:,} samples of {p:,} SNPs take {wanted:,}. It is "
                 "truncated, or the .fam or .bim beside it belongs to another file."
             )
-        return cls(path, missing, (n, p))
+        return cls(path, keep_gaps, (n, p))
 
     def __reduce__(self) -> Any:
-        return BedColumns, (self.path, self.missing, self.shape)
+        return BedColumns, (self.path, self.keep_gaps, self.shape)
 
     @cached_property
     def _packed(self) -> NDArray[np.uint8]:
@@ -81,16 +80,12 @@ class BedColumns:
         """The SNPs asked for."""
         packed = self._packed[columns]
         values = FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]]
-        bad = np.flatnonzero(HAS_GAP[packed].any(axis=1))
-        if bad.size and self.shape[0] % 4:  # the last byte is padded, with anything
+        if not self.keep_gaps:
+            bad = np.flatnonzero(HAS_GAP[packed].any(axis=1))
+            # the last byte is padded, with anything
             bad = bad[(values[bad] == MISSING_GENOTYPE).any(axis=1)]
-        if bad.size and self.missing != "keep":
-            if self.missing != "impute-mode":
+            if bad.size:
                 self._refuse(np.arange(self.shape[1])[columns], bad)
-            rows = values[bad]
-            counts = np.stack([(rows == level).sum(axis=1) for level in (0, 1, 2)])
-            mode = counts.argmax(axis=0)[:, None].astype(np.int8)
-            values[bad] = np.where(rows == MISSING_GENOTYPE, mode, rows)
         return values.T
 
     def _refuse(self, columns: Indices, bad: Indices) -> None:

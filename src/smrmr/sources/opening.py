@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from .arrays import DaskColumns, HDF5Columns, NpyColumns, ZarrColumns
-from .genotypes import BedColumns
+from .filled import Filled
+from .genotypes import MISSING_GENOTYPE, BedColumns
 from .protocol import ColumnSource
 
 
@@ -40,6 +41,11 @@ def open_columns(
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
     ending = path.suffix.lower()
+    if missing not in ("refuse", "impute-mode") or (missing != "refuse" and ending != ".bed"):
+        raise ValueError(
+            f"missing={missing!r} is not possible for {path.name}. Use 'refuse', or for a .bed "
+            "file 'impute-mode'."
+        )
     if ending == ".npy":
         return NpyColumns(path)
     if ending in (".h5ad", ".h5", ".hdf5"):
@@ -47,15 +53,16 @@ def open_columns(
     if ending == ".zarr":
         return ZarrColumns(path, key)
     if ending == ".bed":
-        return BedColumns.open(path, missing)
+        if missing == "refuse":
+            return BedColumns.open(path)
+        return Filled(BedColumns.open(path, keep_gaps=True), "mode", MISSING_GENOTYPE)
     raise ValueError(f"{path} cannot be read by columns. Use .npy, .h5ad, .h5, .zarr or .bed.")
 
 
 def as_source(X: Any) -> ColumnSource | None:
     """X as a source if it is one, or something that is read in parts; None for what is in memory.
 
-    Memory maps, HDF5 data sets and zarr arrays are opened again by their path, which is small to
-    send to workers.
+    HDF5 data sets are opened again by their path, which is small to send to workers.
     """
     # not by isinstance, which would ask for the names: a million of them take seconds to read
     if callable(getattr(X, "read", None)) and hasattr(X, "shape"):
@@ -64,5 +71,5 @@ def as_source(X: Any) -> ColumnSource | None:
     if kind == "dask" and hasattr(X, "compute") and hasattr(X, "shape"):
         return DaskColumns(X)
     if kind == "h5py" and hasattr(X, "shape"):
-        return HDF5Columns(Path(X.file.filename), X.name)
+        return HDF5Columns(Path(X.file.filename).absolute(), X.name)
     return None

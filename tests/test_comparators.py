@@ -200,6 +200,32 @@ def test_redundancy_is_lazy(data, monkeypatch):
     assert len(asked) <= 8
 
 
+def test_columns_stay_prepared_as_far_as_memory_goes(rng, monkeypatch):
+    """Counts of prepared columns: 300 once each where they fit, some again and again else."""
+    X = rng.normal(size=(100, 300))
+    y = X[:, 0] + rng.normal(size=100)
+    prepared = []
+    original = HSIC.prepare
+    monkeypatch.setattr(
+        HSIC,
+        "prepare",
+        lambda self, b, use: prepared.append(len(b.columns)) or original(self, b, use),
+    )
+
+    def counted(memory):
+        prepared.clear()
+        ranking = HSICLasso(5, memory=memory).fit(X, y).ranking_
+        return ranking.tolist(), sum(prepared)
+
+    ample, once = counted("100MB")
+    fitting, as_often = counted("10MB")  # they take 8 MB; upper estimates add up to 25 MB
+    scarce, more = counted("4MB")
+    none, all_again = counted("100kB")
+    assert ample == fitting == scarce == none
+    assert once == as_often < 310  # and every chosen one by itself
+    assert 600 < more < all_again
+
+
 @pytest.mark.parametrize("selector", [SIS(3), MRMR(3), HSICLasso(3)], ids=str)
 def test_classes_categories_and_frames(selector, rng):
     n = 60

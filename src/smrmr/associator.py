@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
 from itertools import product
 from tempfile import TemporaryFile
@@ -104,10 +104,10 @@ class Associator:
 
     @cached_property
     def _kept_tiles(self) -> list[_Tile]:
+        room = _Room(self.memory if self.keep else 0)
         tiles = self._tiles(self.measure.tile(None), Use(FEW_PARTNERS, 1))
-        kept = self.keep and sum(tile.n_bytes for tile in tiles) <= self.memory
         for tile in tiles:
-            tile.kept = kept
+            tile.room = room
         return tiles
 
     def _prepared(self, k: int) -> Part:
@@ -183,6 +183,21 @@ def run_blocks(pool: Any, tasks: list[Any]) -> Iterator[list[NDArray[Any]]]:
             results.close()
 
 
+class _Room:
+    """Bytes left for prepared columns that wait for the next call."""
+
+    def __init__(self, n_bytes: int) -> None:
+        self._left = n_bytes
+        self._lock = Lock()
+
+    def take(self, n_bytes: int) -> bool:
+        """Whether there was room, which is then taken."""
+        with self._lock:
+            fits = n_bytes <= self._left
+            self._left -= n_bytes if fits else 0
+            return fits
+
+
 class _Tile:
     """Neighbouring columns, prepared by the first task that needs them and kept until released."""
 
@@ -191,7 +206,8 @@ class _Tile:
     ) -> None:
         self.measure = measure
         self.n_bytes = n_bytes
-        self.kept = False
+        self.room: _Room | None = None
+        self._kept = False
         self._request = columns, first, use
         self._lock = Lock()
         self._parts: list[Part] | None = None
@@ -210,6 +226,22 @@ class _Tile:
 
     def release(self) -> None:
         self._parts = None
+
+    def settle(self) -> None:
+        """Stay prepared where there is room: estimates of `n_bytes` can be ten times too large."""
+        if self.room and not self._kept:
+            self._kept = self.room.take(_n_bytes(self.parts))
+        if not self._kept:
+            self.release()
+
+
+def _n_bytes(value: Any) -> int:
+    """Bytes of the arrays in a prepared part, or in a list of them."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes
+    if isinstance(value, list | tuple):
+        return sum(map(_n_bytes, value))
+    return sum(map(_n_bytes, vars(value).values())) if is_dataclass(value) else 0
 
 
 def _square(size: int, memory: int) -> Matrix:
@@ -251,8 +283,7 @@ def _relevance(tile: _Tile, response: Part) -> list[NDArray[Any]]:
     with one_blas_thread():
         for part in tile.parts:
             found += [part.columns, cosines(tile.measure, part, response)[:, 0]]
-    if not tile.kept:
-        tile.release()
+    tile.settle()
     return found
 
 

@@ -85,10 +85,11 @@ class HSICLasso(Ranking):
             raise ValueError(f"width={self.width!r} is not known. Use 'sd' or 'median'.")
         columns, response = self._read(X, y, self.target)
         columns, response, measure = self._scaled(columns, response)
-        memory = parse_bytes(self.memory)
+        dealt = self._blocks(columns.n_rows)
+        memory = parse_bytes(self.memory) // len(dealt)
         blocks = [
             (Associator(_rows(columns, rows), measure, self.n_jobs, memory, keep=True), rows)
-            for rows in self._blocks(columns.n_rows)
+            for rows in dealt
         ]
         relevance = np.mean([e.with_target(_target_rows(response, r)) for e, r in blocks], axis=0)
         found = first_to_enter(

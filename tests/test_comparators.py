@@ -218,8 +218,8 @@ def test_columns_stay_prepared_as_far_as_memory_goes(rng, monkeypatch):
         return ranking.tolist(), sum(prepared)
 
     ample, once = counted("100MB")
-    fitting, as_often = counted("10MB")  # they take 8 MB; upper estimates add up to 25 MB
-    scarce, more = counted("4MB")
+    fitting, as_often = counted("5MB")  # they take 4 MB; upper estimates add up to 25 MB
+    scarce, more = counted("2MB")
     none, all_again = counted("100kB")
     assert ample == fitting == scarce == none
     assert once == as_often < 310  # and every chosen one by itself

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass, replace
 from functools import cache, cached_property
-from itertools import product
+from itertools import chain, product
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import Any
@@ -230,18 +230,23 @@ class _Tile:
     def settle(self) -> None:
         """Stay prepared where there is room: estimates of `n_bytes` can be ten times too large."""
         if self.room and not self._kept:
-            self._kept = self.room.take(_n_bytes(self.parts))
+            self._kept = self.room.take(_n_bytes(self.parts) or self.n_bytes)
         if not self._kept:
             self.release()
 
 
-def _n_bytes(value: Any) -> int:
-    """Bytes of the arrays in a prepared part, or in a list of them."""
+def _n_bytes(parts: list[Part]) -> int:
+    """Bytes of the arrays in prepared parts, each once; 0 where parts are not dataclasses."""
+    return sum({id(array): array.nbytes for array in _arrays(parts)}.values())
+
+
+def _arrays(value: Any) -> Iterator[NDArray[Any]]:
     if isinstance(value, np.ndarray):
-        return value.nbytes
-    if isinstance(value, list | tuple):
-        return sum(map(_n_bytes, value))
-    return sum(map(_n_bytes, vars(value).values())) if is_dataclass(value) else 0
+        yield value
+    elif isinstance(value, list):
+        yield from chain.from_iterable(map(_arrays, value))
+    elif is_dataclass(value):
+        yield from chain.from_iterable(map(_arrays, vars(value).values()))
 
 
 def _square(size: int, memory: int) -> Matrix:

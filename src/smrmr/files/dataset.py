@@ -190,7 +190,8 @@ def _join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     if id is None:
         raise ValueError("--pheno needs --id, the column of ids that joins it to the data.")
     other = _read(pheno, _kind(pheno, None, None, False), None, transpose=False)
-    columns = other.features.join(other.about, rsuffix="_about")
+    renamed = {name: f"{name}_about" for name in other.about if name in other.features}
+    columns = other.features.join(other.about.rename(columns=renamed))
     if id not in columns:
         raise ValueError(f"{pheno} has no column {id!r}.{did_you_mean(id, columns)}")
     keys = columns[id].astype(str)

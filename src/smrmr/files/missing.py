@@ -76,7 +76,7 @@ def settle_missing(X: Any, how: str = "refuse") -> tuple[pd.DataFrame, list[str]
 
 
 def _holes(frame: pd.DataFrame) -> Any:
-    holes = frame.isna().to_numpy()
+    holes = np.array(frame.isna())  # a copy: what pandas gives may be read-only
     for k, dtype in enumerate(frame.dtypes):
         if getattr(dtype, "kind", "") == "f":
             holes[:, k] |= np.isinf(frame.iloc[:, k].to_numpy(dtype=np.float64, na_value=np.nan))

@@ -61,7 +61,11 @@ def smrmr_method(variant: str, build: Callable[..., SmRMR], levels: tuple[float,
 
 
 def ranked_method(name: str, build: Callable[..., Any]) -> Method:
-    """A rival that ranks features, and how many of them to take chosen on held-out rows."""
+    """A rival that ranks features.
+
+    How many of them to take is chosen by ranking most rows and predicting the others; then all rows
+    are ranked, so that rivals select from as many as SmRMR does.
+    """
 
     def fit(data: Simulation, seed: int) -> list[Found]:
         rows = np.arange(len(data.y))
@@ -77,16 +81,17 @@ def ranked_method(name: str, build: Callable[..., Any]) -> Method:
             model.fit(data.X[np.ix_(train, columns)], data.y[train])
             return float(model.score(data.X[np.ix_(held_out, columns)], data.y[held_out]))
 
-        return [Found(name, order[: max(SIZES, key=held_out_score)])]
+        size = max(SIZES, key=held_out_score)
+        return [Found(name, ranked_features(build, data.X, data.y, data.target, seed, size))]
 
     return Method(((name, None),), fit)
 
 
 def ranked_features(
-    build: Callable[..., Any], X: Matrix, y: Any, target: str, seed: int
+    build: Callable[..., Any], X: Matrix, y: Any, target: str, seed: int, size: int = SIZES[-1]
 ) -> Indices:
-    """The best features by a rival's ranking, best first, as many as may be taken."""
-    selector = build(SIZES[-1], target=target, n_jobs=1)
+    """The best features by a rival's ranking, best first; `size` of them if it finds so many."""
+    selector = build(size, target=target, n_jobs=1)
     if "random_state" in selector.get_params():
         selector.set_params(random_state=seed)
     selector.fit(X, y)

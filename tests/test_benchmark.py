@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,9 +16,10 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
 from smrmr import SIS, SmRMR, simulate
+from smrmr.benchmark import methods
 from smrmr.benchmark.grid import Cell, Grid, read_grid
 from smrmr.benchmark.measured import RESET, measured
-from smrmr.benchmark.methods import LEVEL, METHODS, Found
+from smrmr.benchmark.methods import METHODS, Found
 from smrmr.benchmark.store import Store
 from smrmr.benchmark.synthetic import (
     accuracy_of_selection,
@@ -58,18 +60,57 @@ def test_an_unfinished_line_is_dropped_and_other_columns_are_refused(store):
     whole = store.path.read_bytes()
     store.path.write_bytes(whole + b"1.a,0.3,1,ok,0.")
     assert len(store.frame()) == 1
+    store.begin()
     store.append([row | {"seed": 2}])
     assert store.path.read_bytes() == whole + b"1.a,0.3,2,ok,0.5\n"
     other = Store(store.path, ("design",), ("fdr",))
     with pytest.raises(ValueError, match=r"columns design, level, seed.*another folder"):
-        other.append([row])
+        other.begin()
     assert store.path.read_bytes() == whole + b"1.a,0.3,2,ok,0.5\n"
 
 
 def test_a_kill_in_the_first_line_leaves_a_file_that_works(store):
     store.path.write_bytes(b"design,lev")
+    store.begin()
     store.append([{"design": "1.a", "level": 0.3, "seed": 0, "status": "ok", "fdr": 0}])
     assert store.done() == {("1.a", "0.3", "0")}
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        (b"1.a,0.3\n", "line 3: 2 values for 5 columns"),
+        (b"1.a,0.3,1,ok,much\n", "line 3: fdr is 'much', no number"),
+        (b"1.a,0.3,1,ok,\xff\n", "line 3: fdr is"),
+        (b"1.a,0.3,\0,ok,0.5\n", "line 3: seed is '?', no number"),
+    ],
+)
+def test_damaged_lines_are_named(store, line, fault):
+    row = {"design": "1.a", "level": 0.3, "seed": 0, "status": "ok", "fdr": 0.5}
+    store.append([row])
+    store.path.write_bytes(store.path.read_bytes() + line)
+    store.append([row | {"seed": 2}])
+    with pytest.raises(ValueError, match=r"rows.csv is damaged") as raised:
+        store.frame()
+    assert fault in str(raised.value)
+
+
+def test_two_runs_do_not_lose_each_others_rows(store):
+    def run(seeds):
+        for seed in seeds:
+            store.append([{"design": "1.a", "level": 0.3, "seed": seed, "status": "ok", "fdr": 0}])
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, [range(k, 400, 4) for k in range(4)]))
+    assert sorted(store.frame()["seed"]) == list(range(400))
+
+
+def test_a_folder_that_cannot_be_written_is_named_before_anything_is_computed(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    stages = []
+    with pytest.raises(ValueError, match=r"file.synthetic.csv cannot be written"):
+        run_grid(SMALL, store_in(tmp_path / "file", "synthetic"), progress=stages.append)
+    assert stages == []
 
 
 def test_grids_are_read_seed_by_seed(tmp_path):
@@ -77,16 +118,20 @@ def test_grids_are_read_seed_by_seed(tmp_path):
     file.write_text(
         'methods = ["SIS"]\n'
         '[[cells]]\ndesigns = ["1.a"]\nn = [50, 60]\np = [20]\nseeds = 2\n'
-        '[[cells]]\ndesigns = ["null"]\nn = [50]\np = [30]\nseeds = 1\n'
+        '[[cells]]\ndesigns = ["null", "1.a"]\nn = [50]\np = [30, 20]\nseeds = 1\n'
     )
     grid = read_grid(str(file))
     assert grid.methods == ("SIS",)
-    assert [(c.design, c.n, c.p, seed) for c, seed in grid.draws()] == [
+    draws = [(c.design, c.n, c.p, seed) for c, seed in grid.draws()]
+    assert {seed for *_, seed in draws[:5]} == {0}
+    assert sorted(draws) == [  # that of 1.a listed twice is drawn once
         ("1.a", 50, 20, 0),
-        ("1.a", 60, 20, 0),
-        ("null", 50, 30, 0),
         ("1.a", 50, 20, 1),
+        ("1.a", 50, 30, 0),
+        ("1.a", 60, 20, 0),
         ("1.a", 60, 20, 1),
+        ("null", 50, 20, 0),
+        ("null", 50, 30, 0),
     ]
 
 
@@ -112,8 +157,14 @@ CELLS = '[[cells]]\ndesigns = ["1.a"]\nn = [50]\np = [20]\nseeds = 2\n'
         (CELLS.replace("1.a", "9.z"), "'9.z' is not one of 1.a"),
         ('methods = ["magic"]\n' + CELLS, "'magic' is not one of"),
         (CELLS.replace("seeds", "draws"), "needs designs, n, p, seeds"),
-        (CELLS.replace("[50]", "50"), "n = 50 must list whole numbers"),
-        (CELLS.replace("seeds = 2", "seeds = 2.5"), "seeds = 2.5 must be a whole number"),
+        (CELLS.replace("[50]", "50"), "n = 50 must list positive integers"),
+        (CELLS.replace("[50]", "[-5]"), "n = [-5] must list positive integers"),
+        (CELLS.replace("seeds = 2", "seeds = 2.5"), "seeds = 2.5 must be a positive integer"),
+        (CELLS.replace('["1.a"]', '"1.a"'), "designs = '1.a' must list one name or more"),
+        (CELLS.replace('["1.a"]', "3"), "designs = 3 must list one name or more"),
+        ("methods = []\n" + CELLS, "methods = [] must list one name or more"),
+        ('method = ["SIS"]\n' + CELLS, "method is not known"),
+        (CELLS.replace("[20]", "[5]"), "p = 5 is too few, 1.a needs 6 features"),
     ],
 )
 def test_bad_grids_are_refused(tmp_path, text, fault):
@@ -238,7 +289,7 @@ def test_rows_are_computed_once(tmp_path):
     plain = store_in(tmp_path, "synthetic")
     stages = []
     run_grid(SMALL, plain, progress=lambda *stage: stages.append(stage))
-    assert stages == [("draws", k, 4) for k in range(1, 5)]
+    assert stages == [("draws", k, 4) for k in range(5)]
     first = plain.frame()
     assert len(first) == 4 * (5 + 1 + 1 + 1)
     assert set(first["status"]) == {"ok"}
@@ -253,16 +304,24 @@ def test_rows_are_computed_once(tmp_path):
     run_grid(SMALL, plain)
     assert plain.path.read_bytes().startswith(b"".join(lines[:11]))
     assert in_order(plain).equals(expected)
+    assert len(plain.path.read_bytes().splitlines()) == len(lines)  # nor is any row written twice
 
 
 def test_a_failure_is_a_row_that_says_so(tmp_path):
+    """20 rows hold no block of 20 once some are set aside; 4 cannot be shared out to 5 folds."""
     store = store_in(tmp_path, "synthetic")
-    grid = Grid((Cell("1.a", 40, 1001, 1),), ("LASSO knockoffs", "no features"))
-    run_grid(grid, store)
-    status = store.frame().set_index("method")["status"]
-    assert "Error: " in status["LASSO knockoffs"]
-    assert status["no features"] == "ok"
-    assert store.frame()["level"].tolist()[0] == LEVEL
+    cells = Cell("1.a", 20, 30, 1), Cell("3.a", 4, 30, 1)
+    run_grid(Grid(cells, ("HSIC-LASSO (blocks)", "all features", "no features")), store)
+    status = store.frame().set_index(["n", "method"])["status"]
+    assert "ValueError: block_size=20" in status[20, "HSIC-LASSO (blocks)"]
+    assert "ValueError: " in status[4, "all features"]
+    assert status[20, "no features"] == status[4, "no features"] == "ok"
+
+
+def test_a_method_without_its_package_is_left_out(monkeypatch):
+    monkeypatch.setitem(methods.NEEDS, "LASSO knockoffs", "a_package_that_nobody_has")
+    with pytest.warns(UserWarning, match="LASSO knockoffs left out: a_package_that_nobody_has is"):
+        assert methods.runnable(["SIS", "LASSO knockoffs"]) == ("SIS",)
 
 
 def test_a_killed_run_resumes_without_computing_again(tmp_path):
@@ -289,3 +348,28 @@ def test_a_killed_run_resumes_without_computing_again(tmp_path):
     assert len(frame) == 24
     assert rows.read_bytes().count(b"\n") == 25
     assert "Tables: " in done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+def test_kill_ends_a_run_as_ctrl_c_does(tmp_path):
+    """What is written is said, the exit code is that of an interrupt, and no worker is left."""
+    command = [sys.executable, "-m", "smrmr", "benchmark", "synthetic", "--out", str(tmp_path)]
+    running = subprocess.Popen(
+        [*command, "--jobs", "2"], stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while not (tmp_path / "synthetic.csv").exists():
+        time.sleep(0.1)
+    time.sleep(3)  # for workers to come
+    running.terminate()
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert "finished rows are kept" in said
+    assert "Traceback" not in said
+    for _ in range(100):
+        try:
+            os.killpg(running.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("workers are still there")

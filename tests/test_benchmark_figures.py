@@ -285,7 +285,7 @@ def test_claims_stand_beside_our_numbers(tmp_path):
 def test_without_rows_there_is_nothing_to_draw(tmp_path):
     assert draw_figures(tmp_path) == []
     text = write_tables(tmp_path).read_text()
-    assert text.count("not run") == 5 + len(claims(tmp_path).splitlines()) - 2
+    assert text.count("not run") == 6 + len(claims(tmp_path).splitlines()) - 2
 
 
 def test_failures_alone_are_counted_and_not_drawn(tmp_path):

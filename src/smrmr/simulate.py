@@ -39,6 +39,11 @@ class Design:
     respond: Response
     target: str = "continuous"
 
+    @property
+    def fewest_features(self) -> int:
+        """So many that the true ones are among them."""
+        return max(self.support, default=0) + 1
+
 
 def _autoregressive(n: int, p: int, rng: Generator, correlation: float) -> Matrix:
     """Gaussian columns with correlation ``correlation ** |k - l|``, one from the last."""
@@ -182,11 +187,10 @@ def simulate(
     chosen = DESIGNS[design]
     if not (isinstance(n, Integral) and isinstance(p, Integral)):
         raise ValueError(f"n={n!r} and p={p!r} must be whole numbers.")
-    fewest = max(chosen.support, default=0) + 1
-    if n < 1 or p < fewest:
+    if n < 1 or p < chosen.fewest_features:
         raise ValueError(
             f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "
-            f"and {fewest} features, so that its true ones are among them."
+            f"and {chosen.fewest_features} features, so that its true ones are among them."
         )
     rng = np.random.default_rng(random_state)
     X = chosen.features(n, p, rng)

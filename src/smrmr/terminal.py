@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from signal import SIGTERM, default_int_handler, signal
+from threading import current_thread, main_thread
 from typing import Any
 
 import typer
@@ -17,9 +19,9 @@ console = Console(stderr=True)
 
 @contextmanager
 def clear_errors(kept: str = "nothing was written") -> Iterator[None]:
-    """Turn what users can mend into one message and exit code 2; Ctrl-C into 130."""
+    """Turn what users can mend into one message and exit code 2; Ctrl-C and kill into 130."""
     try:
-        with warnings.catch_warnings():
+        with _kill_as_interrupt(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             yield
     except (ValueError, ImportError, OSError, MemoryError, RuntimeError) as error:
@@ -28,6 +30,19 @@ def clear_errors(kept: str = "nothing was written") -> Iterator[None]:
     except KeyboardInterrupt:
         typer.echo(f"smrmr: interrupted; {kept}.", err=True)
         raise typer.Exit(130) from None
+
+
+@contextmanager
+def _kill_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM unwind like Ctrl-C, which ends worker processes and removes unfinished files."""
+    if current_thread() is not main_thread():  # where Python sets no handlers
+        yield
+        return
+    before = signal(SIGTERM, default_int_handler)
+    try:
+        yield
+    finally:
+        signal(SIGTERM, before)
 
 
 def terminal_progress() -> Any:

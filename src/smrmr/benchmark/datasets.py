@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 import pandas as pd
 
 from ..files.arrays import read_mat
 from ..types import Indices, Matrix, Progress, Vector
-from .fetch import File, fetch, find
+from .fetch import File, fetch
 from .hiv import for_drug, listed_positions, mutations
 
 SKFEATURE = "https://jundongl.github.io/scikit-feature/files/datasets"
@@ -67,20 +67,21 @@ def load(name: str, progress: Progress | None = None) -> BenchmarkSet:
     if name not in SOURCES:
         raise ValueError(f"there is no data set {name!r}. Use one of {', '.join(SOURCES)}.")
     source = SOURCES[name]
-    data = source.read(*(fetch(forms, progress) for forms in source.files))
+    paths = [fetch(forms, progress) for forms in source.files]
+    try:
+        data = source.read(*paths)
+    except (OSError, ValueError, LookupError, BadZipFile) as error:
+        raise ValueError(
+            f"{' or '.join(map(str, paths))} is not the file that {name} is read from "
+            f"({type(error).__name__}: {error}). Delete it to download it again, and the .sha256 "
+            "beside it if there is one."
+        ) from None
     if data.X.shape != (source.n, source.p):
         raise ValueError(
             f"{name} has {data.X.shape[0]} rows and {data.X.shape[1]} features; {source.n} and "
             f"{source.p} are expected. Its file is of another version: delete it, or replace it."
         )
     return data
-
-
-def available(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Names of the data sets that can be loaded without the network, and of those that cannot."""
-    names = list(names)
-    present = [name for name in names if all(find(forms) for forms in SOURCES[name].files)]
-    return present, [name for name in names if name not in present]
 
 
 def read_arrays(path: Path, truth: frozenset[int] = frozenset()) -> BenchmarkSet:

@@ -110,7 +110,7 @@ def _panels(table: Any, title: str) -> Figure:
         part = table[table["design"] == design]
         place = part[["n", "p"]].apply(tuple, axis=1).map(sizes.index)
         for what, ax in zip(rows, column, strict=True):
-            _scale(ax, what, DESIGNS[design].target)
+            _scale(ax, what, DESIGNS[design].target if design in DESIGNS else "continuous")
             _panel(ax, part, what, place, methods)
         if part["tpr"].isna().all():
             column[0].text(0.5, 0.5, "no true features", ha="center", transform=column[0].transAxes)

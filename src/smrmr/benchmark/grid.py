@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ class Grid:
     methods: tuple[str, ...]
 
     def draws(self) -> Iterator[tuple[Cell, int]]:
-        """Every cell with every seed, seed by seed, so that all cells get on alike."""
-        for seed in range(max((cell.seeds for cell in self.cells), default=0)):
-            yield from ((cell, seed) for cell in self.cells if seed < cell.seeds)
+        """Every cell with every seed once, seed by seed, so that all cells get on alike."""
+        cells = {(c.design, c.n, c.p): c for c in sorted(self.cells, key=lambda c: c.seeds)}
+        for seed in range(max((cell.seeds for cell in cells.values()), default=0)):
+            yield from ((cell, seed) for cell in cells.values() if seed < cell.seeds)
 
 
 def read_grid(grid: str) -> Grid:
@@ -55,10 +57,12 @@ def read_grid(grid: str) -> Grid:
             f"there is no grid {grid!r}. Name one of {', '.join(OWN)}, or a TOML file."
         )
     content = read_toml(path)
+    if unknown := set(content) - {"methods", "cells"}:
+        raise ValueError(
+            f"grid {grid}: {', '.join(sorted(unknown))} is not known. A grid has methods and cells."
+        )
     known = [name for method in METHODS for name in dict(method.results)]
-    methods = tuple(content.get("methods", known))
-    for name in methods:
-        _check(name, known, grid, "methods")
+    methods = _names(content.get("methods", known), known, grid, "methods")
     tables = content.get("cells")
     if not isinstance(tables, list) or not tables:
         raise ValueError(f"grid {grid} has no [[cells]]: tables of designs, n, p and seeds.")
@@ -69,22 +73,26 @@ def _cells(table: Any, grid: str) -> Iterator[Cell]:
     wanted = ("designs", "n", "p", "seeds")
     if not isinstance(table, dict) or set(table) != set(wanted):
         raise ValueError(f"grid {grid}: a [[cells]] table needs {', '.join(wanted)}; got {table}.")
+    designs = _names(table["designs"], list(DESIGNS), grid, "designs")
     for name in ("n", "p"):
         if not isinstance(table[name], list) or not all(map(_is_count, table[name])):
-            raise ValueError(f"grid {grid}: {name} = {table[name]!r} must list whole numbers.")
+            raise ValueError(f"grid {grid}: {name} = {table[name]!r} must list positive integers.")
     if not _is_count(table["seeds"]):
-        raise ValueError(f"grid {grid}: seeds = {table['seeds']!r} must be a whole number.")
-    for design in table["designs"]:
-        _check(design, list(DESIGNS), grid, "designs")
-        for n in table["n"]:
-            for p in table["p"]:
-                yield Cell(design, n, p, table["seeds"])
+        raise ValueError(f"grid {grid}: seeds = {table['seeds']!r} must be a positive integer.")
+    for design, n, p in product(designs, table["n"], table["p"]):
+        if p < (fewest := DESIGNS[design].fewest_features):
+            raise ValueError(f"grid {grid}: p = {p} is too few, {design} needs {fewest} features.")
+        yield Cell(design, n, p, table["seeds"])
 
 
 def _is_count(value: Any) -> bool:
     return type(value) is int and value > 0
 
 
-def _check(name: Any, known: list[str], grid: str, where: str) -> None:
-    if name not in known:
-        raise ValueError(f"grid {grid}, {where}: {name!r} is not one of {', '.join(known)}.")
+def _names(names: Any, known: list[str], grid: str, where: str) -> tuple[str, ...]:
+    if not isinstance(names, list) or not names:
+        raise ValueError(f"grid {grid}: {where} = {names!r} must list one name or more.")
+    for name in names:
+        if name not in known:
+            raise ValueError(f"grid {grid}, {where}: {name!r} is not one of {', '.join(known)}.")
+    return tuple(names)

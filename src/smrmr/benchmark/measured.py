@@ -41,7 +41,7 @@ def _start() -> float | None:
         CDLL(None).malloc_trim(0)  # else work that reuses freed memory would seem to take none
         RESET.write_text("5")
         return _megabytes("VmRSS")
-    except (OSError, AttributeError):
+    except (OSError, AttributeError, TypeError):  # TypeError: Windows has no CDLL(None)
         return None
 
 

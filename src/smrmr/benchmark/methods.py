@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -100,10 +102,8 @@ def ranked_features(
 
 def lasso_knockoffs(X: Matrix, y: Any, level: float, seed: int) -> Indices:
     """LASSO coefficient differences on Gaussian knockoffs, as knockpy does it by default."""
-    try:
-        from knockpy import KnockoffFilter
-    except ImportError:
-        raise ImportError("knockpy is not installed") from None
+    from knockpy import KnockoffFilter
+
     if X.shape[1] > 1000:
         raise ValueError(
             "left out beyond 1000 features, where one fit takes minutes and gigabytes."
@@ -153,3 +153,17 @@ METHODS: tuple[Method, ...] = (
     Method((("all features", None),), everything),
     Method((("no features", None),), nothing),
 )
+
+NEEDS = {"LASSO knockoffs": "knockpy"}
+
+
+def runnable(names: Iterable[str]) -> tuple[str, ...]:
+    """The methods whose packages are installed; the others are named in a warning."""
+    names = tuple(names)
+    lacking = [name for name in names if name in NEEDS and find_spec(NEEDS[name]) is None]
+    for name in lacking:
+        warnings.warn(
+            f"{name} left out: {NEEDS[name]} is not installed (pip install smrmr[bench]).",
+            stacklevel=3,
+        )
+    return tuple(name for name in names if name not in lacking)

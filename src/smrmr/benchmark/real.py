@@ -46,6 +46,8 @@ def run_real(
         raise ValueError(f"there is no grid {grid!r}. Use one of {', '.join(GRIDS)}.")
     wanted = GRIDS[grid]
     real, truth = real_store(folder), truth_store(folder)
+    for store in (real, truth):
+        store.begin()  # what cannot be written is found now, not after the first fold
     real_due = _due(real, real_tasks(wanted.datasets, wanted.repeats))
     truth_due = _due(truth, truth_tasks(wanted.truth, wanted.seeds))
     names = dict.fromkeys(task[0]["dataset"] for task in (*real_due, *truth_due))
@@ -86,6 +88,8 @@ def _complete(
     results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(_rows)(compute, data[task[0]["dataset"]], task) for task in tasks
     )
+    if progress and tasks:
+        progress(stage, 0, len(tasks))
     for count, rows in enumerate(results, start=1):
         store.append(rows)
         if progress:

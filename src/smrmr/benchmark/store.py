@@ -8,12 +8,14 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 import pandas as pd
 
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[str, ...]
+
+WORDS = ("dataset", "design", "method", "status", "setting")  # other columns hold numbers
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Store:
     """A CSV file with the columns `key`, which tell rows apart, and `values`.
 
     Rows are appended whole and flushed to the disk, so that a killed run loses only what it had not
-    yet finished. What a kill left of an unfinished line is dropped by the next run.
+    yet finished. What a kill left of an unfinished line is dropped when the next run begins.
 
     Examples
     --------
@@ -44,64 +46,81 @@ class Store:
         """The key of a row, as `done` gives it."""
         return tuple(_text(row[name]) for name in self.key)
 
+    def begin(self) -> None:
+        """Write the header, or drop what a kill left of a line; for the start of a run."""
+        with self._open() as file:
+            file.seek(0)
+            whole = file.read()
+            if not whole.endswith(b"\n"):
+                whole = whole[: whole.rfind(b"\n") + 1]
+                file.truncate(len(whole))
+            if not whole:
+                file.write(_line(self._columns))
+        self._rows()  # refuses a file of other columns
+
     def append(self, rows: Iterable[Row]) -> None:
         """Add rows; a value that is not there is left empty."""
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if not self._mend():
-            writer.writerow(self._columns)
-        for row in rows:
-            writer.writerow([_text(row.get(name)) for name in self._columns])
-        with self.path.open("a", encoding="utf-8", newline="") as file:
-            file.write(text.getvalue())
+        if not self.path.exists():
+            self.begin()
+        lines = [_line(_text(row.get(name)) for name in self._columns) for row in rows]
+        with self._open() as file:
+            file.write(b"".join(lines))
             file.flush()
             os.fsync(file.fileno())
 
     def frame(self) -> Any:
         """All rows as a pandas DataFrame; of rows with one key, the first."""
-        frame = pd.DataFrame(self._rows(), columns=list(self._columns)).drop_duplicates(
-            list(self.key)
-        )
-        for name in self._columns:
-            numbers = pd.to_numeric(frame[name], errors="coerce")
-            if (numbers.notna() | (frame[name] == "")).all():
-                frame[name] = numbers
-        return frame
+        frame = pd.DataFrame(self._rows(), columns=list(self._columns))
+        for name in (name for name in self._columns if name not in WORDS):
+            text = frame[name]
+            frame[name] = pd.to_numeric(text, errors="coerce")
+            if (wrong := text[frame[name].isna() & (text != "")]).size:
+                raise self._damage(int(wrong.index[0]), f"{name} is {wrong.iloc[0]!r}, no number")
+        return frame.drop_duplicates(list(self.key))
 
     @property
     def _columns(self) -> tuple[str, ...]:
         return self.key + self.values
 
+    def _open(self) -> BinaryIO:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return self.path.open("ab+")
+        except OSError as error:
+            raise ValueError(f"{self.path} cannot be written: {error.strerror}.") from None
+
     def _rows(self) -> list[dict[str, str]]:
         if not self.path.exists():
             return []
-        with self.path.open(encoding="utf-8", newline="") as file:
-            whole = [line for line in file if line.endswith("\n")]
-        rows = csv.reader(whole)
-        header = tuple(next(rows, ()))
-        if header and header != self._columns:
+        with self.path.open(encoding="utf-8", errors="replace", newline="") as file:
+            whole = [line.replace("\0", "?") for line in file if line.endswith("\n")]
+        header, *rows = csv.reader(whole) if whole else [list(self._columns)]
+        if tuple(header) != self._columns:
             raise ValueError(
                 f"{self.path} has the columns {', '.join(header)}; this version writes "
                 f"{', '.join(self._columns)}. Use another folder, or move the file away."
             )
-        return [dict(zip(self._columns, row, strict=True)) for row in rows]
+        for i, row in enumerate(rows):
+            if len(row) != len(header):
+                raise self._damage(i, f"{len(row)} values for {len(header)} columns")
+        return [dict(zip(header, row, strict=True)) for row in rows]
 
-    def _mend(self) -> bool:
-        """Drop an unfinished last line; whether there is a file with a header."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        if not self.path.exists():
-            return False
-        self._rows()  # refuses a file of other columns
-        with self.path.open("rb+") as file:
-            content = file.read()
-            whole = content.rfind(b"\n") + 1
-            file.truncate(whole)
-        return whole > 0
+    def _damage(self, row: int, what: str) -> ValueError:
+        return ValueError(
+            f"{self.path} is damaged in line {row + 2}: {what}. Delete that line: what it said is "
+            "computed again."
+        )
 
 
 def failure(error: Exception) -> str:
     """A failure as the status of a row: one line, not too long."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def _line(values: Iterable[str]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(values)
+    return text.getvalue().encode()
 
 
 def _text(value: Any) -> str:

@@ -63,19 +63,20 @@ def at_level(table: Any, level: float) -> Any:
 
 
 def strict_cells(frame: Any) -> Any:
-    """Cells of SmRMR, which promises FDR control, with enough seeds to judge by."""
+    """Cells of SmRMR, which promises FDR control."""
     table = cells(frame)
-    strict = table["method"].astype(str).str.startswith("SmRMR(")
-    return table[strict & (table["seeds"] >= ENOUGH_SEEDS)]
+    return table[table["method"].astype(str).str.startswith("SmRMR(")]
 
 
 def violations(frame: Any, k: float) -> Any:
     """Those of `strict_cells` whose mean FDR is above the level by more than k standard errors.
 
-    A standard error of 0 means that all draws agree: then the mean itself must be above the level.
+    Cells of fewer seeds than `ENOUGH_SEEDS` are not judged. A standard error of 0 means that all
+    draws agree: then the mean itself must be above the level.
     """
     table = strict_cells(frame)
-    return table[table["fdr"] > table["level"] + k * table["fdr_se"] + ROUNDING]
+    above = table["fdr"] > table["level"] + k * table["fdr_se"] + ROUNDING
+    return table[above & (table["seeds"] >= ENOUGH_SEEDS)]
 
 
 def failures(frame: Any) -> Any:

@@ -18,7 +18,7 @@ from ..simulate import Simulation, simulate
 from ..types import Indices, Progress
 from .grid import Cell, Grid
 from .measured import measured
-from .methods import LEVEL, METHODS, Found, Method
+from .methods import LEVEL, METHODS, Found, Method, runnable
 from .store import Store, failure
 
 KEY = ("design", "n", "p", "method", "level", "seed")
@@ -55,6 +55,8 @@ def run_grid(
 ) -> None:
     """Compute the rows of a grid that are not yet in the store.
 
+    Methods whose packages are not installed are named in a warning and left out.
+
     Parameters
     ----------
     grid
@@ -68,35 +70,34 @@ def run_grid(
     progress
         Called with the stage, draws done and draws to do.
     """
+    names = runnable(grid.methods)
+    store.begin()  # what cannot be written is found now, not after the first draw
     done = store.done()
     due = []
     for cell, seed in grid.draws():
-        missing = [m for m in METHODS if _missing(m, cell, seed, grid, store, done)]
+        missing = [
+            i
+            for i, method in enumerate(METHODS)
+            if any(
+                name in names and store.key_of(_key(cell, seed, name, level)) not in done
+                for name, level in method.results
+            )
+        ]
         if missing:
-            due.append((cell, seed, tuple(METHODS.index(m) for m in missing)))
+            due.append((cell, seed, tuple(missing)))
     work = Parallel(n_jobs=jobs, return_as="generator_unordered")(
         delayed(run_draw)(cell, seed, which, predict) for cell, seed, which in due
     )
+    if progress and due:
+        progress("draws", 0, len(due))
     for count, rows in enumerate(work, start=1):
-        store.append(row for row in rows if row["method"] in grid.methods)
+        store.append(r for r in rows if r["method"] in names and store.key_of(r) not in done)
         if progress:
             progress("draws", count, len(due))
 
 
-def _missing(
-    method: Method, cell: Cell, seed: int, grid: Grid, store: Store, done: set[tuple[str, ...]]
-) -> bool:
-    return any(
-        store.key_of(_key(cell, seed, name, level)) not in done
-        for name, level in method.results
-        if name in grid.methods
-    )
-
-
 def run_draw(cell: Cell, seed: int, which: tuple[int, ...], predict: bool) -> list[dict[str, Any]]:
     """Draw data, run methods on them, and score what each finds."""
-    warnings.simplefilter("ignore")  # what methods warn of is in their rows
-    _warm_up(which)
     name = crc32(f"{cell.design} {cell.n} {cell.p}".encode())
     train, test = np.random.SeedSequence([name, seed]).spawn(2)
     data = simulate(cell.design, cell.n, cell.p, random_state=np.random.default_rng(train))
@@ -105,21 +106,34 @@ def run_draw(cell: Cell, seed: int, which: tuple[int, ...], predict: bool) -> li
         if predict
         else None
     )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
+        _warm_up(which)
+        return _scored_rows(cell, seed, which, data, fresh)
+
+
+def _scored_rows(
+    cell: Cell, seed: int, which: tuple[int, ...], data: Simulation, fresh: Simulation | None
+) -> list[dict[str, Any]]:
     scores: dict[bytes, float] = {}
     rows = []
     for method in (METHODS[i] for i in which):
         results, found = _attempt(method, data, seed)
         for result in results:
             row = _key(cell, seed, result["method"], result["level"]) | result
+            rows.append(row)
             chosen = found.get((result["method"], result["level"]))
-            if chosen is not None:
-                row |= accuracy_of_selection(chosen, data)
-                if fresh is not None and chosen.level in (None, LEVEL):
-                    once = np.sort(chosen.features).tobytes()  # many methods agree, often on none
+            if chosen is None:
+                continue
+            row |= accuracy_of_selection(chosen, data)
+            if fresh is not None and chosen.level in (None, LEVEL):
+                once = np.sort(chosen.features).tobytes()  # many methods agree, often on none
+                try:
                     if once not in scores:
                         scores[once] = prediction_score(chosen.features, data, fresh)
                     row["score"] = scores[once]
-            rows.append(row)
+                except ValueError as error:  # fewer rows in a class than folds
+                    row["status"] = failure(error)
     return rows
 
 

@@ -29,6 +29,7 @@ from .synthetic import store_in
 from .truth import truth_store
 
 NOT_RUN = "not run"
+CONDITIONAL = ("SmRMR(default)", "SmRMR(default, HSIC)", "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)")
 PAPER_RIVAL = "HSIC-LASSO (blocks)"  # what the paper calls HSIC-LASSO
 PAPER_MSE = (  # design, n, p, mean squared error of SmRMR(PC, none)
     ("1.a", 100, 100, "3.8"),
@@ -55,6 +56,7 @@ def write_tables(folder: Path) -> Path:
         "FDR control": _control(synthetic),
         "The paper's claims": claims(folder),
         f"TPR / FDR at level {LEVEL}": _by_design(synthetic),
+        f"Screening recall / share of empty answers at level {LEVEL}": _condition(synthetic),
         "Real data": _accuracy(real),
         "Real data with known truth": _truth(truth),
     }
@@ -98,15 +100,9 @@ def _counts(stores: dict[str, Any]) -> str:
 
 def _control(frame: Any) -> str:
     """How many cells of strict SmRMR exceed their level, and which."""
-    judged = len(strict_cells(frame))
-    if not judged:
-        return "" if frame.empty else f"No cell of strict SmRMR has {ENOUGH_SEEDS} seeds yet."
-    text = (
-        f"{judged} cells of strict SmRMR with at least {ENOUGH_SEEDS} seeds: mean FDR above the "
-        f"level by more than 2 standard errors in {len(violations(frame, 2))}, by more than 3 in "
-        f"{len(violations(frame, 3))}. Were the FDR exactly the level, chance would put about "
-        f"{0.023 * judged:.0f} and {0.0013 * judged:.1g} there."
-    )
+    if frame.empty:
+        return ""
+    text = f"Strict SmRMR: {_above(frame)}."
     above = violations(frame, 2)
     if above.empty:
         return text
@@ -119,17 +115,37 @@ def _by_design(frame: Any) -> str:
     """One table a design: methods in rows, sizes in columns."""
     table = at_level(cells(frame[~frame["method"].isin(REFERENCES)]), LEVEL)
     return "\n\n".join(
-        f"### {design}\n\n{markdown(_sizes_across(part))}"
+        f"### {design}\n\n{markdown(_sizes_across(part, 'method', ('tpr', 'fdr')))}"
         for design, part in table.groupby("design", sort=False)
     )
 
 
-def _sizes_across(part: Any) -> Any:
+def _condition(frame: Any) -> str:
+    """What FDR control is conditional on, and how often it is bought by silence."""
+    said = []
+    for method in CONDITIONAL:
+        table = at_level(cells(frame[frame["method"] == method]), LEVEL)
+        if len(table):
+            across = _sizes_across(table, "design", ("recall", "empty"))
+            said.append(f"### {method}\n\n{markdown(across)}")
+    if not said:
+        return ""
+    return "\n\n".join(
+        [
+            "The FDR is controlled given what the screen kept: a true feature that it dropped "
+            "cannot be selected, and a false one that stands for it counts as true to the "
+            "knockoffs. Recall is the share of true features that it kept.",
+            *said,
+        ]
+    )
+
+
+def _sizes_across(part: Any, rows: str, shown: tuple[str, str]) -> Any:
     wide: dict[str, dict[str, str]] = {}
     for row in part.sort_values(["n", "p"], kind="stable").to_dict("records"):
-        entry = " / ".join(number(row[what], row[f"{what}_se"]) for what in ("tpr", "fdr"))
-        wide.setdefault(f"n={row['n']}, p={row['p']}", {})[row["method"]] = entry
-    table = pd.DataFrame(wide).rename_axis("method").fillna("-").reset_index()
+        entry = " / ".join(number(row[what], row.get(f"{what}_se")) for what in shown)
+        wide.setdefault(f"n={row['n']}, p={row['p']}", {})[row[rows]] = entry
+    table = pd.DataFrame(wide).rename_axis(rows).fillna("-").reset_index()
     return in_order(table)
 
 
@@ -196,11 +212,17 @@ def _ours(table: Any, design: str, n: int, p: int, what: str, methods: Iterable[
 
 
 def _above(frame: Any) -> str:
-    judged = len(strict_cells(frame))
-    if not judged:
+    """How many cells there are to judge FDR control by, and how many speak against it."""
+    strict = strict_cells(frame)
+    if strict.empty:
         return NOT_RUN
-    two, three = len(violations(frame, 2)), len(violations(frame, 3))
-    return f"{two} of {judged} cells above it by 2 SE, {three} by 3 SE"
+    judged = strict[strict["seeds"] >= ENOUGH_SEEDS]
+    return (
+        f"{len(violations(frame, 2))} of {len(judged)} cells are above their level by 2 SE, "
+        f"{len(violations(frame, 3))} by 3 SE; something was selected in "
+        f"{int((judged['empty'] < 1).sum())}; {len(strict) - len(judged)} more cells have fewer "
+        f"than {ENOUGH_SEEDS} seeds"
+    )
 
 
 def _ratio(real: Any) -> str:

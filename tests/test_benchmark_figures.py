@@ -280,6 +280,9 @@ def test_claims_stand_beside_our_numbers(tmp_path):
     assert said["features of HSIC-LASSO for one of SmRMR, real data"] == ("about 3", ratio)
     assert "SmRMR2(PC, MCP) 0.70 (0.08), 4 fits" in said["accuracy on TOX_171"][1]
     assert said["accuracy on orlraws10P"][1] == "not run"
+    truth_store(tmp_path).append(truth_rows())
+    line = next(x for x in claims(tmp_path).splitlines() if "findings in HIV" in x)
+    assert "SmRMR(default) 6.50 (0.50) / 1.00 (0.00)" in line
 
 
 def test_without_rows_there_is_nothing_to_draw(tmp_path):

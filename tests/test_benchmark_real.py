@@ -374,6 +374,7 @@ def test_a_failure_is_a_row(tmp_path, monkeypatch):
 def test_data_sets_that_are_missing_are_named_and_left_out(small, tmp_path, monkeypatch):
     monkeypatch.setitem(real.GRIDS, "tiny", real.RealGrid(("GLIOMA", "small"), 1, ("madelon",), 1))
     monkeypatch.setattr(nested, "METHODS", {"SIS": nested.METHODS["SIS"]})
+    monkeypatch.setattr(truth, "METHODS", {"SmRMR(default)": truth.METHODS["SmRMR(default)"]})
     with pytest.warns(UserWarning, match=r"left out: GLIOMA: .*\. madelon: .*") as warned:
         real.run_real(tmp_path / "out", "tiny", 1)
     assert len(warned) == 1

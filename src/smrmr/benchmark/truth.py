@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from time import perf_counter
@@ -32,9 +32,9 @@ def truth_store(folder: Path) -> Store:
     )
 
 
-def truth_tasks(datasets: Iterable[str], seeds: int) -> list[list[Row]]:
+def truth_tasks(datasets: Sequence[str], seeds: int) -> list[list[Row]]:
     """Keys of the rows to compute, those of one data set and seed together."""
-    methods = runnable(METHODS)
+    methods = runnable(METHODS) if datasets else ()
     return [
         [{"dataset": name, "method": method, "level": LEVEL, "seed": seed} for method in methods]
         for name in datasets

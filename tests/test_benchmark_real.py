@@ -20,6 +20,7 @@ from sklearn.ensemble import RandomForestClassifier
 from smrmr import SIS
 from smrmr.benchmark import datasets, nested, real, truth
 from smrmr.benchmark.datasets import (
+    PAPER_SETS,
     SOURCES,
     BenchmarkSet,
     Source,
@@ -27,6 +28,7 @@ from smrmr.benchmark.datasets import (
     read_arrays,
 )
 from smrmr.benchmark.fetch import File, fetch, find
+from smrmr.benchmark.grid import RealGrid, read_real_grid
 from smrmr.benchmark.hiv import for_drug, listed_positions, mutations
 
 # --- files ---
@@ -210,8 +212,10 @@ def small(tmp_path, monkeypatch):
         SOURCES, "small", Source("small", ((File("small.mat"),),), 60, 12, read_arrays)
     )
     monkeypatch.setattr(nested, "TREES", 5)
-    monkeypatch.setitem(real.GRIDS, "tiny", real.RealGrid(("small",), 1, (), 0))
     return load("small")
+
+
+TINY = RealGrid(("small",), 1, (), 0)
 
 
 def test_load_refuses_other_sizes_and_names(small, monkeypatch):
@@ -331,7 +335,7 @@ def test_runs_resume(small, tmp_path, monkeypatch):
     monkeypatch.setattr(nested, "METHODS", {name: nested.METHODS[name] for name in few})
     calls = []
     out = tmp_path / "out"
-    real.run_real(out, "tiny", 1, lambda *call: calls.append(call))
+    real.run_real(TINY, out, progress=lambda *call: calls.append(call))
     path = out / "real.csv"
     first = path.read_bytes()
     frame = nested.real_store(out).frame()
@@ -342,14 +346,14 @@ def test_runs_resume(small, tmp_path, monkeypatch):
     assert means["no features"] == 0.5  # the largest class has half of the rows
     assert means["all features"] > 0.6
 
-    real.run_real(out, "tiny", 1)
+    real.run_real(TINY, out)
     assert path.read_bytes() == first
 
     before = rows_of(path)
     lines = first.decode().splitlines(keepends=True)
     path.write_text("".join(lines[:1] + lines[2::2]) + "small,SIS,0")  # killed while writing
     with parallel_config(backend="threading"):
-        real.run_real(out, "tiny", 2)
+        real.run_real(TINY, out, jobs=2)
     assert rows_of(path) == before
 
 
@@ -372,15 +376,47 @@ def test_a_failure_is_a_row(tmp_path, monkeypatch):
 
 
 def test_data_sets_that_are_missing_are_named_and_left_out(small, tmp_path, monkeypatch):
-    monkeypatch.setitem(real.GRIDS, "tiny", real.RealGrid(("GLIOMA", "small"), 1, ("madelon",), 1))
+    grid = RealGrid(("GLIOMA", "small"), 1, ("madelon",), 1)
     monkeypatch.setattr(nested, "METHODS", {"SIS": nested.METHODS["SIS"]})
     monkeypatch.setattr(truth, "METHODS", {"SmRMR(default)": truth.METHODS["SmRMR(default)"]})
     with pytest.warns(UserWarning, match=r"left out: GLIOMA: .*\. madelon: .*") as warned:
-        real.run_real(tmp_path / "out", "tiny", 1)
+        real.run_real(grid, tmp_path / "out")
     assert len(warned) == 1
     assert set(nested.real_store(tmp_path / "out").frame()["dataset"]) == {"small"}
-    with pytest.raises(ValueError, match=r"no grid 'fast'\. Use one of quick, full"):
-        real.run_real(tmp_path, "fast", 1)
+
+
+def test_grids_name_data_sets(tmp_path):
+    quick, full = read_real_grid("quick"), read_real_grid("full")
+    assert quick.datasets == full.datasets == tuple(source.name for source in PAPER_SETS)
+    assert (quick.repeats, full.repeats, full.seeds) == (2, 10, 5)
+    assert (*quick.truth, "madelon") == full.truth
+    file = tmp_path / "own.toml"
+    file.write_text('truth = ["madelon"]\nseeds = 1\n')
+    assert read_real_grid(str(file)) == RealGrid((), 0, ("madelon",), 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("", "names no data"),
+        ('datasets = ["GLIOMA"]', "datasets and repeats go together"),
+        ('datasets = ["GLIOMAS"]\nrepeats = 1', "'GLIOMAS' is not one of CLL_SUB_111"),
+        ('truth = ["GLIOMA"]\nseeds = 1', "'GLIOMA' is not one of HIV APV"),
+        ('truth = ["madelon"]\nseeds = 0', "seeds = 0 must be a positive integer"),
+        ("cells = 3", "cells is not known. A grid has datasets, repeats, truth, seeds"),
+    ],
+)
+def test_bad_grids_of_data_are_refused(tmp_path, text, fault):
+    file = tmp_path / "grid.toml"
+    file.write_text(text)
+    with pytest.raises(ValueError, match="grid") as raised:
+        read_real_grid(str(file))
+    assert fault in str(raised.value)
+
+
+def test_an_unknown_grid_of_data_is_refused():
+    with pytest.raises(ValueError, match=r"no grid 'fast'\. Name one of quick, full"):
+        read_real_grid("fast")
 
 
 # --- known truth ---

@@ -42,7 +42,7 @@ def speed(
 
 @benchmark.command()
 def real(
-    grid: Annotated[str, typer.Option(help="quick or full.")] = "quick",
+    grid: GridName = "quick",
     out: Out = Path("results"),
     jobs: Jobs = None,
 ) -> None:
@@ -52,11 +52,13 @@ def real(
 
     Example: smrmr benchmark real --grid quick --out results
     """
+    from .grid import read_real_grid
     from .real import run_real
 
     with clear_errors(KEPT):
+        wanted = read_real_grid(grid)
         with terminal_progress() as progress:
-            run_real(out, grid, jobs, progress)
+            run_real(wanted, out, jobs=jobs, progress=progress)
         _show(out)
 
 

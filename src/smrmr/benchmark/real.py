@@ -4,52 +4,30 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from joblib import Parallel, delayed
 
 from ..types import Progress
-from .datasets import HIV_SETS, MADELON, PAPER_SETS, BenchmarkSet, load
+from .datasets import BenchmarkSet, load
+from .grid import RealGrid
 from .nested import real_row, real_store, real_tasks
 from .store import Row, Store, failure
 from .truth import truth_row, truth_store, truth_tasks
 
 
-@dataclass(frozen=True)
-class RealGrid:
-    """Data sets to predict and how often, data sets with known truth and how many seeds."""
-
-    datasets: tuple[str, ...]
-    repeats: int
-    truth: tuple[str, ...]
-    seeds: int
-
-
-_PAPER = tuple(source.name for source in PAPER_SETS)
-_HIV = tuple(source.name for source in HIV_SETS)
-GRIDS = {
-    "quick": RealGrid(_PAPER, repeats=2, truth=_HIV, seeds=5),
-    # a fit to the 2600 rows of Madelon takes minutes
-    "full": RealGrid(_PAPER, repeats=10, truth=(*_HIV, MADELON.name), seeds=5),
-}
-
-
 def run_real(
-    folder: Path, grid: str, jobs: int | None = None, progress: Progress | None = None
+    grid: RealGrid, folder: Path, *, jobs: int | None = None, progress: Progress | None = None
 ) -> None:
-    """Compute the rows of ``"quick"`` or ``"full"`` that are not yet in the folder's stores.
+    """Compute the rows of a grid that are not yet in the folder's stores.
 
     Data sets that cannot be loaded are named in a warning and left out.
     """
-    if grid not in GRIDS:
-        raise ValueError(f"there is no grid {grid!r}. Use one of {', '.join(GRIDS)}.")
-    wanted = GRIDS[grid]
     real, truth = real_store(folder), truth_store(folder)
     for store in (real, truth):
         store.begin()  # what cannot be written is found now, not after the first fold
-    real_due = _due(real, real_tasks(wanted.datasets, wanted.repeats))
-    truth_due = _due(truth, truth_tasks(wanted.truth, wanted.seeds))
+    real_due = _due(real, real_tasks(grid.datasets, grid.repeats))
+    truth_due = _due(truth, truth_tasks(grid.truth, grid.seeds))
     names = dict.fromkeys(task[0]["dataset"] for task in (*real_due, *truth_due))
     data = _loaded(names, progress)
     _complete("real data", real, real_due, real_row, data, jobs, progress)

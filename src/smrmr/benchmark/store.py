@@ -48,6 +48,7 @@ class Store:
 
     def begin(self) -> None:
         """Write the header, or drop what a kill left of a line; for the start of a run."""
+        self._rows()  # refuses a file of other columns
         with self._open() as file:
             file.seek(0)
             whole = file.read()
@@ -56,7 +57,6 @@ class Store:
                 file.truncate(len(whole))
             if not whole:
                 file.write(_line(self._columns))
-        self._rows()  # refuses a file of other columns
 
     def append(self, rows: Iterable[Row]) -> None:
         """Add rows; a value that is not there is left empty."""

@@ -102,9 +102,18 @@ def test_two_runs_do_not_lose_each_others_rows(store):
         for seed in seeds:
             store.append([{"design": "1.a", "level": 0.3, "seed": seed, "status": "ok", "fdr": 0}])
 
+    store.begin()
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(run, [range(k, 400, 4) for k in range(4)]))
     assert sorted(store.frame()["seed"]) == list(range(400))
+
+
+def test_two_runs_that_begin_at_once_may_both_write_the_header(store):
+    store.begin()
+    row = {"design": "1.a", "level": 0.3, "seed": 0, "status": "ok", "fdr": 0.5}
+    store.path.write_bytes(store.path.read_bytes() * 2)
+    store.append([row])
+    assert store.frame()["seed"].tolist() == [0]
 
 
 def test_a_folder_that_cannot_be_written_is_named_before_anything_is_computed(tmp_path):

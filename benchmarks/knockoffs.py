@@ -16,7 +16,7 @@ from association import best, report, resident
 from scipy.linalg import toeplitz
 
 import smrmr
-from smrmr.knockoffs.decorrelation import mvr
+from smrmr.control.knockoffs.decorrelation import mvr
 
 
 def factors_against_dense(rng):

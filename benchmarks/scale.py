@@ -22,7 +22,7 @@ from time import perf_counter
 import numpy as np
 
 import smrmr
-from smrmr.inputs import Columns
+from smrmr.data.columns import Columns
 
 CODES = np.array([0b11, 0b10, 0b00], dtype=np.uint8)  # of 0, 1, 2 copies of the first allele
 

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg import toeplitz
 
 import smrmr
-from smrmr.knockoffs.models import Blocks
-from smrmr.knockoffs.ties import normal_scores
+from smrmr.control.knockoffs.models import Blocks
+from smrmr.control.knockoffs.ties import normal_scores
 
 
 def sample_model(Z):

@@ -20,7 +20,7 @@ from sklearn.linear_model import Lasso
 from threadpoolctl import threadpool_limits
 
 import smrmr
-from smrmr.solvers import loss
+from smrmr.solver.lla import loss
 
 
 def hsic_problem(rng, n=120, p=600):

@@ -15,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import smrmr
 from columns import frame
-from smrmr.association import parse_bytes
+from smrmr.association.associations import parse_bytes
 from smrmr.measures import MEASURES
 
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")

@@ -11,22 +11,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import train_test_split
-
-from smrmr import SIS, SmRMR, simulate
-from smrmr.benchmark import methods
-from smrmr.benchmark.grid import Cell, Grid, read_grid
-from smrmr.benchmark.measured import RESET, measured
-from smrmr.benchmark.methods import METHODS, Found
-from smrmr.benchmark.store import Store
-from smrmr.benchmark.synthetic import (
+from benchmarks.experiments import methods
+from benchmarks.experiments.grid import Cell, Grid, read_grid
+from benchmarks.experiments.measured import RESET, measured
+from benchmarks.experiments.methods import METHODS, Found
+from benchmarks.experiments.store import Store
+from benchmarks.experiments.synthetic import (
     accuracy_of_selection,
     prediction_score,
     run_grid,
     store_in,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import train_test_split
+
+from smrmr import SIS, SmRMR, simulate
 from smrmr.simulate import DESIGNS
 
 NAMES = [name for method in METHODS for name in dict(method.results)]

@@ -9,11 +9,10 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-
-from smrmr.benchmark import figures
-from smrmr.benchmark.figures import draw_figures
-from smrmr.benchmark.nested import real_store
-from smrmr.benchmark.summary import (
+from benchmarks.experiments import figures
+from benchmarks.experiments.figures import draw_figures
+from benchmarks.experiments.nested import real_store
+from benchmarks.experiments.summary import (
     MEASURED,
     cells,
     failures,
@@ -22,9 +21,9 @@ from smrmr.benchmark.summary import (
     pooled,
     violations,
 )
-from smrmr.benchmark.synthetic import store_in
-from smrmr.benchmark.tables import claims, write_tables
-from smrmr.benchmark.truth import truth_store
+from benchmarks.experiments.synthetic import store_in
+from benchmarks.experiments.tables import claims, write_tables
+from benchmarks.experiments.truth import truth_store
 
 LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
 METHODS = [

@@ -13,13 +13,8 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from joblib import parallel_config
-from scipy.io import savemat
-from sklearn.ensemble import RandomForestClassifier
-
-from smrmr import SIS
-from smrmr.benchmark import datasets, nested, real, truth
-from smrmr.benchmark.datasets import (
+from benchmarks.experiments import datasets, nested, real, truth
+from benchmarks.experiments.datasets import (
     PAPER_SETS,
     SOURCES,
     BenchmarkSet,
@@ -27,9 +22,14 @@ from smrmr.benchmark.datasets import (
     load,
     read_arrays,
 )
-from smrmr.benchmark.fetch import File, fetch, find
-from smrmr.benchmark.grid import RealGrid, read_real_grid
-from smrmr.benchmark.hiv import for_drug, listed_positions, mutations
+from benchmarks.experiments.fetch import File, fetch, find
+from benchmarks.experiments.grid import RealGrid, read_real_grid
+from benchmarks.experiments.hiv import for_drug, listed_positions, mutations
+from joblib import parallel_config
+from scipy.io import savemat
+from sklearn.ensemble import RandomForestClassifier
+
+from smrmr import SIS
 
 # --- files ---
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 
 from typer.testing import CliRunner
 
-from smrmr.cli import app
+from smrmr.cli.commands import app
 
 
 def run(*arguments, cwd=None):

@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import smrmr
 from smrmr import HSIC, MRMR, SIS, HSICLasso
-from smrmr.lars import first_to_enter
 from smrmr.measures import MEASURES
+from smrmr.solver.lars import first_to_enter
 
 SELECTORS = [SIS, MRMR, HSICLasso]
 
@@ -185,7 +185,7 @@ def test_block_hsic_lasso_averages_over_blocks(data):
 
 def test_redundancy_is_lazy(data, monkeypatch):
     """Only features that were chosen are ever compared with the others."""
-    from smrmr.associator import Associator
+    from smrmr.association.associator import Associator
 
     asked = []
     original = Associator.with_feature

@@ -31,7 +31,7 @@ def test_commands_of_the_docs_have_options_that_exist():
     """Oracle: the help pages."""
     from typer.testing import CliRunner
 
-    from smrmr.cli import app
+    from smrmr.cli.commands import app
 
     for page in PAGES:
         lines = re.findall(r"^smrmr (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)

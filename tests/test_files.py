@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from faults import FAULTS
 from smrmr import read_data, settle_missing, simulate
-from smrmr.cli import app
+from smrmr.cli.commands import app
 
 
 @pytest.fixture(scope="module")
@@ -391,7 +391,7 @@ def test_ctrl_c_exits_130_and_leaves_nothing(table, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("smrmr.outputs.write_report", interrupted)
+    monkeypatch.setattr("smrmr.cli.outputs.write_report", interrupted)
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["select", str(table[0]), "--target", "y", "--out", str(out)])
     assert done.exit_code == 130

@@ -11,9 +11,9 @@ from scipy import stats
 from scipy.linalg import block_diag, toeplitz
 
 from smrmr import diagnose_knockoffs, gaussian_knockoffs, given_knockoffs, relevance, simulate
-from smrmr.knockoffs import covariance, models, ties
-from smrmr.knockoffs.decorrelation import equi, mvr, mvr_factors, sdp
-from smrmr.knockoffs.models import Blocks, Factors
+from smrmr.control.knockoffs import covariance, models, ties
+from smrmr.control.knockoffs.decorrelation import equi, mvr, mvr_factors, sdp
+from smrmr.control.knockoffs.models import Blocks, Factors
 
 AR = toeplitz(0.5 ** np.arange(6.0))
 METHODS = {"equi": equi, "sdp": sdp, "mvr": mvr}

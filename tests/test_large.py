@@ -11,9 +11,9 @@ from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
 from smrmr import Recipe, read_data, select, simulate
-from smrmr.cli import app
-from smrmr.files import large
-from smrmr.sources import ColumnSource
+from smrmr.cli.commands import app
+from smrmr.data.files import large
+from smrmr.data.sources import ColumnSource
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from smrmr import MCP, SCAD, Lasso, NoPenalty
-from smrmr.penalties import PENALTIES, as_penalty
+from smrmr.solver.penalties import PENALTIES, as_penalty
 
 THETA = np.linspace(0, 3, 301)
 ALL = [*PENALTIES.values(), SCAD(2.5), MCP(0.7)]

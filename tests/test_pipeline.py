@@ -10,14 +10,14 @@ from scipy.linalg import toeplitz
 
 import smrmr
 from smrmr import Recipe, Selection, select, simulate
-from smrmr.inputs import Columns, as_columns
+from smrmr.control.knockoffs.screening import screen, split_rows
+from smrmr.control.knockoffs.tuning import Paired, associate_pairs, choose_lam, deal_folds
+from smrmr.data.columns import Columns, as_columns
+from smrmr.data.target import as_target
 from smrmr.measures import MEASURES
-from smrmr.penalties import PENALTIES
 from smrmr.pipeline import _coincide, _knockoffs, _pair
-from smrmr.screening import screen, split_rows
-from smrmr.solvers import solve
-from smrmr.targets import as_target
-from smrmr.tuning import Paired, associate_pairs, choose_lam, deal_folds
+from smrmr.solver.lla import solve
+from smrmr.solver.penalties import PENALTIES
 
 good_knockoffs_fail_sometimes = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 EVERY = [(measure, penalty) for measure in MEASURES for penalty in PENALTIES]

@@ -18,13 +18,13 @@ from scipy import sparse
 
 import smrmr
 from smrmr import SIS, Recipe, SmRMR, open_columns, relevance, select, simulate
-from smrmr.checkpoints import Checkpoints, checkpoints_in
-from smrmr.inputs import Columns
-from smrmr.knockoffs.copies import find_copies
-from smrmr.sources import as_source
-from smrmr.sources.arrays import DaskColumns, HDF5Columns
-from smrmr.sources.genotypes import BedColumns
-from smrmr.sources.protocol import Subset
+from smrmr.data.columns import Columns
+from smrmr.data.sources import as_source
+from smrmr.data.sources.arrays import DaskColumns, HDF5Columns
+from smrmr.data.sources.genotypes import BedColumns
+from smrmr.data.sources.protocol import Subset
+from smrmr.groups.copies import find_copies
+from smrmr.runs.checkpoints import Checkpoints, checkpoints_in
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
@@ -256,7 +256,7 @@ def test_copies_among_numbers_of_any_kind(dtype, rng):
     if dtype in ("u8", "i8"):
         X += X.dtype.type(2**62)  # so large that floats skip numbers
     X[:, 7] = X[:, 3]
-    leaders, constant = find_copies(smrmr.inputs.as_columns(X), by_rank=True)
+    leaders, constant = find_copies(smrmr.data.columns.as_columns(X), by_rank=True)
     assert leaders[7] == 3 or constant.all()
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .association import Associations, associate, redundancy, relevance
-from .dependence import (
+from .association.associations import Associations, associate, redundancy, relevance
+from .association.dependence import (
     distance_correlation_squared,
     distance_covariance_squared,
     hsic_u,
@@ -14,12 +14,7 @@ from .dependence import (
     projection_correlation_squared,
     projection_covariance_squared,
 )
-from .measures import HSIC, DistanceCorrelation, Pearson, ProjectionCorrelation
-from .penalties import MCP, SCAD, Lasso, NoPenalty
-from .simulate import Simulation, simulate
-from .solvers import Solution, SolutionPath, solution_path, solve
-from .sources import ColumnSource, open_columns
-from .thresholds import (
+from .control.decision import (
     Decision,
     Derandomised,
     decide,
@@ -28,19 +23,24 @@ from .thresholds import (
     knockoff_threshold,
     q_values,
 )
+from .data.sources import ColumnSource, open_columns
+from .measures import HSIC, DistanceCorrelation, Pearson, ProjectionCorrelation
+from .simulate import Simulation, simulate
+from .solver.lla import Solution, SolutionPath, solution_path, solve
+from .solver.penalties import MCP, SCAD, Lasso, NoPenalty
 
 if TYPE_CHECKING:
-    from .comparators import MRMR, SIS
-    from .estimator import SmRMR
-    from .files import Dataset, read_data, settle_missing
-    from .hsic_lasso import HSICLasso
-    from .knockoffs import (
+    from .control.knockoffs import (
         Diagnosis,
         Knockoffs,
         diagnose_knockoffs,
         gaussian_knockoffs,
         given_knockoffs,
     )
+    from .data.files import Dataset, read_data, settle_missing
+    from .estimators.hsic_lasso import HSICLasso
+    from .estimators.rankings import MRMR, SIS
+    from .estimators.smrmr import SmRMR
     from .pipeline import select
     from .recipe import Recipe
     from .selection import Selection
@@ -99,14 +99,14 @@ __all__ = [
 ]
 
 _LATER = {  # modules that load scikit-learn or much of scipy: imported when first asked for
-    "comparators": ("MRMR", "SIS"),
-    "hsic_lasso": ("HSICLasso",),
-    "estimator": ("SmRMR",),
-    "files": ("Dataset", "read_data", "settle_missing"),
+    "estimators.rankings": ("MRMR", "SIS"),
+    "estimators.hsic_lasso": ("HSICLasso",),
+    "estimators.smrmr": ("SmRMR",),
+    "data.files": ("Dataset", "read_data", "settle_missing"),
     "pipeline": ("select",),
     "recipe": ("Recipe",),
     "selection": ("Selection",),
-    "knockoffs": (
+    "control.knockoffs": (
         "Diagnosis",
         "Knockoffs",
         "diagnose_knockoffs",

@@ -1,5 +1,5 @@
 """Runs `python -m smrmr` as the command `smrmr`."""
 
-from .cli import main
+from .cli.commands import main
 
 main()

@@ -18,25 +18,25 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from .association import parse_bytes
-from .associator import one_blas_thread
-from .checkpoints import checkpoints_in
-from .draws import Draw, Shown
-from .identity import described, identity_of, settings_of
-from .inputs import Columns, as_columns, as_generator, outside
-from .knockoffs.copies import find_copies, groups_of
-from .knockoffs.covariance import check_covariance
-from .knockoffs.diagnose import Diagnosis, diagnose, refuse_categories
-from .knockoffs.gaussian import check_nominal, draw_knockoffs
-from .knockoffs.given import check_given
+from .association.associations import parse_bytes
+from .control.knockoffs.covariance import check_covariance
+from .control.knockoffs.diagnose import Diagnosis, diagnose, refuse_categories
+from .control.knockoffs.draws import Draw, Shown
+from .control.knockoffs.gaussian import check_nominal, draw_knockoffs
+from .control.knockoffs.given import check_given
+from .control.knockoffs.screening import Screening, engine_of, screen
+from .control.knockoffs.tuning import Paired, associate_pairs, choose_lam
+from .data.columns import Columns, as_columns, as_generator, outside
+from .data.target import Target, as_target, check_same_rows, take_rows
+from .groups.copies import find_copies, groups_of
 from .measures import ProjectionCorrelation
 from .recipe import Recipe
-from .screening import Screening, engine_of, screen
+from .runs.blocks import one_blas_thread
+from .runs.checkpoints import checkpoints_in
+from .runs.identity import described, identity_of, settings_of
 from .selection import Selection
-from .solvers import solve
-from .targets import as_target, check_same_rows, take_rows
-from .tuning import Paired, associate_pairs, choose_lam
-from .types import Data, Indices, Matrix, Progress, Target, Vector
+from .solver.lla import solve
+from .types import Data, Indices, Matrix, Progress, Vector
 
 logger = logging.getLogger(__name__)
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from .association import parse_bytes
-from .knockoffs.covariance import ESTIMATES
-from .knockoffs.models import DECORRELATIONS
+from .association.associations import parse_bytes
+from .control.decision import check_level
+from .control.knockoffs.covariance import ESTIMATES
+from .control.knockoffs.models import DECORRELATIONS
 from .measures import as_measure
-from .penalties import as_penalty
-from .thresholds import check_level
-from .types import Measure
+from .measures.protocol import Measure
+from .solver.penalties import as_penalty
 
 CHOICES: dict[str, tuple[Any, ...]] = {
     "screening": ("auto", "none", "split"),

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .draws import Draw, Shown, read_draw, read_shown
-from .thresholds import Decision, Derandomised, check_level, decide, derandomise, q_values
+from .control.decision import Decision, Derandomised, check_level, decide, derandomise, q_values
+from .control.knockoffs.draws import Draw, Shown, read_draw, read_shown
 from .types import Indices, Mask, Matrix, Vector
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..types import Measure
 from .distance import DistanceCorrelation
 from .hsic import HSIC
 from .pearson import Pearson
 from .projection import ProjectionCorrelation
+from .protocol import Measure
 
 __all__ = ["HSIC", "MEASURES", "DistanceCorrelation", "Pearson", "ProjectionCorrelation"]
 

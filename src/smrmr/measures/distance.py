@@ -8,10 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector
+from ..data.columns import Block
+from ..data.target import Target
+from ..types import Indices, Matrix, Vector
 from . import distance_loops as loops
 from .embedding import Dense, Factor, Factors, Points, centred, class_parts, inner, inner_dense
 from .kernel_loops import DISTANCE
+from .protocol import ONCE, Part, Use
 from .scaling import unit_scale
 
 FEW_LEVELS = 16  # up to here a factor has at most 15 rows

@@ -15,7 +15,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Block, Indices, Kernel, Mask, Matrix, Vector
+from ..data.columns import Block
+from ..types import Indices, Kernel, Mask, Matrix, Vector
 from . import kernel_loops as loops
 
 SLAB = 8192  # entries of every kernel matrix written at a time

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Block, Kernel, Matrix, Part, Target, Use
+from ..data.columns import Block
+from ..data.target import Target
+from ..types import Kernel, Matrix
 from . import kernel_loops as loops
 from .embedding import (
     Dense,
@@ -20,6 +22,7 @@ from .embedding import (
     class_parts,
     inner,
 )
+from .protocol import Part, Use
 from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}

@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..types import ONCE, Block, Matrix, Part, Target, Use
+from ..data.columns import Block
+from ..data.target import Target
+from ..types import Matrix
 from .embedding import Factor, Factors, centred, class_parts, inner
+from .protocol import ONCE, Part, Use
 from .scaling import unit_scale
 
 

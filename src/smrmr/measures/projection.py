@@ -24,9 +24,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import ONCE, Block, Indices, Matrix, Part, Target, Use, Vector, class_size
+from ..data.columns import Block, class_size
+from ..data.target import Target
+from ..types import Indices, Matrix, Vector
 from . import contingency_loops as coded_loops
 from . import projection_loops as loops
+from .protocol import ONCE, Part, Use
 from .scaling import unit_scale
 
 FEW_LEVELS = 16  # up to here a contingency table beats sorting

@@ -12,7 +12,7 @@ import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-from ..atomic import replacing
+from ..runs.files import replacing
 from ..selection import Selection
 from . import methods, words
 from .marks import short

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..control.decision import Decision
 from ..selection import Selection
-from ..thresholds import Decision
 from .words import count
 
 PAPER = (

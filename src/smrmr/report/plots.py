@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..knockoffs.diagnose import LEVEL, TESTS
+from ..control.decision import Decision, false_discovery_bounds
+from ..control.knockoffs.diagnose import LEVEL, TESTS
 from ..selection import Selection
-from ..thresholds import Decision, false_discovery_bounds
 from ..types import Indices, Mask, Vector
 from .marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 

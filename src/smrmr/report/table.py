@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from ..control.decision import Derandomised
 from ..selection import Selection
-from ..thresholds import Derandomised
 from ..types import Indices
 
 MOST_ROWS = 5000

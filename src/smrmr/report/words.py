@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..control.decision import Decision, false_discovery_bounds
 from ..selection import Selection
-from ..thresholds import Decision, false_discovery_bounds
 from .marks import short
 
 

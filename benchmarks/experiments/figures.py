@@ -1,0 +1,298 @@
+"""Draws the benchmark's figures from stored rows alone, as SVG files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
+
+from smrmr.runs.files import replacing
+from smrmr.simulate import DESIGNS
+
+from .methods import LEVEL
+from .nested import real_store
+from .summary import REFERENCES, at_level, cells, fold_means, pooled
+from .synthetic import store_in
+
+FAMILIES = {"1": "linear", "2": "non-linear", "3": "classes"}
+OWN_FAMILY = "ours"
+SETTINGS: dict[Any, Any] = {
+    "svg.hashsalt": "smrmr",  # the same rows give the same bytes
+    "svg.fonttype": "none",  # text stays text: small files that can be searched
+    "font.size": 8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+    "lines.markeredgewidth": 0,  # edges would blur small markers into blobs
+    "lines.linewidth": 0.8,
+}
+GREY = "#8a8f98"
+MEASURES = {"PC": "#1f5fbf", "HSIC": "#d9742b"}
+PENALTIES = {"none": "o", "L1": "s", "SCAD": "^", "MCP": "D"}
+VARIANTS = {"default": ("#c1121f", "*"), "default, HSIC": ("#f08fa4", "*")} | {
+    f"{measure}, {penalty}": (colour, marker)
+    for measure, colour in MEASURES.items()
+    for penalty, marker in PENALTIES.items()
+}
+RIVALS = {
+    "SIS": ("#40444c", "X"),
+    "mRMR (MID)": ("#1b7f4b", "v"),
+    "mRMR (MIQ)": ("#7fc08a", "v"),
+    "HSIC-LASSO": ("#6a3d9a", "P"),
+    "HSIC-LASSO (blocks)": ("#b695dd", "P"),
+    "LASSO knockoffs": ("#8c6d46", "h"),
+}
+LINES: dict[str, Any] = dict(zip(REFERENCES, ("-", ":"), strict=True))
+DEFAULTS = ("SmRMR(default)", "SmRMR(default, HSIC)")
+# of the paper's penalties one stands for all: they cost the same
+TIMED = (*DEFAULTS, "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)", *RIVALS)
+
+
+def draw_figures(folder: Path) -> list[Path]:
+    """Draw what the stores in a folder allow into its subfolder ``figures``; the files written."""
+    written = []
+    with rc_context(SETTINGS):
+        for name, figure in _figures(folder):
+            path = folder / "figures" / f"{name}.svg"
+            path.parent.mkdir(exist_ok=True)
+            with replacing(path) as unfinished:
+                figure.savefig(unfinished, format="svg", metadata={"Date": None})
+            written.append(path)
+    return written
+
+
+def _figures(folder: Path) -> Iterator[tuple[str, Figure]]:
+    rows = store_in(folder, "synthetic").frame()
+    table = cells(rows[rows["status"] == "ok"])
+    usual = at_level(table, LEVEL)
+    for family in [*FAMILIES.values(), OWN_FAMILY]:
+        part = usual[usual["design"].map(_family) == family]
+        for rule, other in (("SmRMR", "SmRMR2("), ("SmRMR2", "SmRMR(")):
+            shown = part[~part["method"].astype(str).str.startswith(other)]
+            if not shown["method"].isin(REFERENCES).all():
+                yield f"{family}-{rule.lower()}", _panels(shown, f"{family}, level {LEVEL}")
+    levels = table.groupby("method")["level"].transform("nunique")
+    if (levels > 1).any():
+        yield "fdr", _fdr(table[levels > 1])
+    fixed = _fixed_p(usual[usual["method"].isin([*DEFAULTS, *RIVALS]) & usual["tpr"].notna()])
+    if len(fixed):
+        yield "power", _power(fixed)
+    rows = store_in(folder, "speed").frame()
+    timed = at_level(cells(rows[(rows["status"] == "ok") & rows["method"].isin(TIMED)]), LEVEL)
+    if len(timed):
+        yield "speed", _speed(timed)
+    table = fold_means(real_store(folder).frame())
+    if len(table):
+        yield "real", _real(table)
+
+
+def _family(design: str) -> str:
+    return FAMILIES.get(design[0], OWN_FAMILY)
+
+
+def _panels(table: Any, title: str) -> Figure:
+    """The paper's figure: a column a design, a row a quantity, along x the sizes."""
+    designs = list(table["design"].unique())
+    sizes = sorted(set(zip(table["n"], table["p"], strict=True)))
+    rows = {"tpr": "TPR", "fdr": "FDR", "fpr": "FPR", "n_selected": "N", "score": None}
+    width = max(1.7, 0.85 * len(sizes))
+    figure = Figure((2.6 + width * len(designs), 10), layout="constrained")
+    axes = figure.subplots(len(rows), len(designs), squeeze=False, sharex=True)
+    methods = list(table["method"].unique())
+    for design, column in zip(designs, axes.T, strict=True):
+        column[0].set_title(design)
+        part = table[table["design"] == design]
+        place = part[["n", "p"]].apply(tuple, axis=1).map(sizes.index)
+        for what, ax in zip(rows, column, strict=True):
+            _scale(ax, what, DESIGNS[design].target if design in DESIGNS else "continuous")
+            _panel(ax, part, what, place, methods)
+        if part["tpr"].isna().all():
+            column[0].text(0.5, 0.5, "no true features", ha="center", transform=column[0].transAxes)
+        _name_places(column, [f"n={n}\np={p}" for n, p in sizes])
+    for ax, label in zip(axes[:-1, 0], rows.values(), strict=False):
+        ax.set_ylabel(label)
+    _legend(figure, methods, title)
+    return figure
+
+
+def _panel(ax: Axes, part: Any, what: str, place: Any, methods: list[str]) -> None:
+    """Means beside one another over each place along x; references as lines behind scores."""
+    dotted = [name for name in methods if name not in LINES]
+    for method, shift in zip(dotted, _shifts(dotted, min(0.42, 0.06 * len(dotted))), strict=True):
+        chosen = part["method"] == method
+        _dots(ax, place[chosen] + shift, part[chosen], what, method)
+    for method in LINES if what in ("score", "accuracy") else ():
+        mean, at = part[what][part["method"] == method], place[part["method"] == method]
+        ax.hlines(mean, at - 0.5, at + 0.5, linewidth=0.8, zorder=1, **_look(method))
+
+
+def _name_places(column: Any, labels: list[str]) -> None:
+    """Names along x, below panels with a band behind every other place."""
+    for ax in column:
+        ax.set_xlim(-0.5, len(labels) - 0.5)
+        for place in range(0, len(labels), 2):
+            ax.axvspan(place - 0.5, place + 0.5, color="#f1f2f4", zorder=0)
+    column[-1].set_xticks(range(len(labels)), labels, fontsize=7)
+
+
+def _scale(ax: Axes, what: str, target: str) -> None:
+    if what in ("tpr", "fdr"):
+        ax.set_ylim(-0.04, 1.04)
+    if what == "fdr":
+        ax.axhline(LEVEL, color="black", linestyle="--")
+    if what == "fpr":  # most are below 0.01, and many 0
+        ax.set_yscale("symlog", linthresh=0.001)
+        ax.set_yticks([0, 0.001, 0.01, 0.1, 1], ["0", "0.001", "0.01", "0.1", "1"])
+        ax.set_ylim(-0.0003, 1)
+    if what == "score":
+        ax.set_ylabel("accuracy" if target == "classes" else "MSE")
+        if target != "classes":
+            _plain_log(ax)
+
+
+def _fdr(table: Any) -> Figure:
+    """FDR against the level: thin lines are designs at one p, thick ones their mean."""
+    families, ns = table["design"].map(_family), sorted(table["n"].unique())
+    names = [name for name in [*FAMILIES.values(), OWN_FAMILY] if (families == name).any()]
+    methods = list(table["method"].unique())
+    figure = Figure((2.4 + 2.8 * len(names), 0.6 + 2.6 * len(ns)), layout="constrained")
+    axes = figure.subplots(len(ns), len(names), squeeze=False, sharex=True, sharey=True)
+    for i, n in enumerate(ns):
+        for j, name in enumerate(names):
+            ax, part = axes[i, j], table[(families == name) & (table["n"] == n)]
+            ax.set_title(f"{name}, n={n}")
+            top = table["level"].max()
+            ax.plot([0, top], [0, top], color="black", linestyle="--")
+            for method, shift in zip(methods, _shifts(methods, 0.006), strict=True):
+                _level_lines(ax, part[part["method"] == method], method, shift)
+    figure.supxlabel("level")
+    figure.supylabel("FDR")
+    _legend(figure, methods, "thin: one design and p\nthick: their mean")
+    return figure
+
+
+def _level_lines(ax: Axes, part: Any, method: str, shift: float) -> None:
+    for _, cell in part.groupby(["design", "p"]):
+        ax.plot(cell["level"], cell["fdr"], color=_look(method)["color"], alpha=0.3, linewidth=0.6)
+    mean = pooled(part, ["level"], ["fdr"])
+    _dots(ax, mean["level"] + shift, mean, "fdr", method, line="-")
+
+
+def _fixed_p(table: Any) -> Any:
+    """The rows of the p at which most designs have several n, and of these designs."""
+    ns = table.groupby(["design", "p"])["n"].transform("nunique")
+    several = table[ns > 1]
+    designs = several.groupby("p")["design"].nunique()
+    return several[several["p"] == designs.idxmax()] if len(designs) else several
+
+
+def _power(table: Any) -> Figure:
+    """TPR against n, one panel a design; hollow where the FDR is above the level."""
+    designs, ns = list(table["design"].unique()), sorted(table["n"].unique())
+    methods = list(table["method"].unique())
+    n_columns = min(6, len(designs))
+    n_rows = -(-len(designs) // n_columns)
+    figure = Figure((2.6 + 1.9 * n_columns, 0.8 + 2.1 * n_rows), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False, sharey=True).ravel()
+    for ax in axes[len(designs) :]:
+        ax.set_axis_off()
+    for ax, design in zip(axes, designs, strict=False):
+        ax.set_title(design)
+        ax.set_ylim(-0.04, 1.04)
+        ax.set_xscale("log")
+        ax.set_xticks(ns, [str(n) for n in ns])
+        ax.xaxis.set_minor_locator(NullLocator())
+        for method, shift in zip(methods, _shifts(methods, 0.12), strict=True):
+            part = table[(table["design"] == design) & (table["method"] == method)]
+            _dots(ax, part["n"] * (1 + shift), part, "tpr", method, line="-")
+            false = part[part["fdr"] > LEVEL]
+            hollow = {**_look(method), "markerfacecolor": "white", "markeredgewidth": 0.8}
+            ax.plot(false["n"] * (1 + shift), false["tpr"], linestyle="none", zorder=4, **hollow)
+    figure.supxlabel("n")
+    figure.supylabel("TPR")
+    title = f"p = {table['p'].iloc[0]}\nhollow: FDR above {LEVEL}"
+    _legend(figure, methods, title)
+    return figure
+
+
+def _speed(table: Any) -> Figure:
+    """Seconds and memory against p, one row of panels for each n."""
+    ns, methods = sorted(table["n"].unique()), list(table["method"].unique())
+    table = pooled(table, ["n", "p", "method"], ["seconds", "megabytes"])  # over designs
+    table["megabytes"] = table["megabytes"].clip(lower=1)
+    figure = Figure((9, 0.6 + 3 * len(ns)), layout="constrained")
+    axes = figure.subplots(len(ns), 2, squeeze=False, sharex=True, sharey="col")
+    labels = {"seconds": "seconds", "megabytes": "megabytes (1 if less)"}
+    for n, row in zip(ns, axes, strict=True):
+        for (what, label), ax in zip(labels.items(), row, strict=True):
+            ax.set_title(f"n={n}")
+            ax.set_xscale("log")
+            _plain_log(ax)
+            ax.set_ylabel(label)
+            for method in methods:
+                part = table[(table["n"] == n) & (table["method"] == method)]
+                _dots(ax, part["p"], part, what, method, line="-")
+    figure.supxlabel("p")
+    _legend(figure, methods)
+    return figure
+
+
+def _real(table: Any) -> Figure:
+    """Accuracy, and number of features below it, data sets beside one another."""
+    datasets, methods = list(table["dataset"].unique()), list(table["method"].unique())
+    figure = Figure((2.6 + 1.1 * len(datasets), 5), layout="constrained")
+    axes = figure.subplots(2, 1, sharex=True)
+    for ax, what in zip(axes, ("accuracy", "n_selected"), strict=True):
+        ax.set_ylabel("N" if what == "n_selected" else what)
+        _panel(ax, table, what, table["dataset"].map(datasets.index), methods)
+    axes[1].set_ylim(bottom=0)
+    _name_places(axes, datasets)
+    _legend(figure, methods)
+    return figure
+
+
+def _dots(ax: Axes, x: Any, table: Any, what: str, method: str, line: str = "none") -> None:
+    """Means with standard errors."""
+    mean, se = np.asarray(table[what]), np.asarray(table[f"{what}_se"])
+    # on a log axis a bar looks as long below as above, and does not reach 0
+    below = se * mean / (mean + se) if ax.get_yscale() == "log" else se
+    # all bars in one line with gaps: those of `errorbar` make larger files
+    ends = np.column_stack([mean - below, mean + se, np.full_like(mean, np.nan)]).ravel()
+    look = _look(method)
+    ax.plot(np.repeat(x, 3), ends, color=look["color"])
+    ax.plot(x, mean, linestyle=line, **look)
+
+
+def _look(method: str) -> dict[str, Any]:
+    """How a method looks, whichever rule SmRMR follows."""
+    if method in LINES:
+        return {"color": GREY, "linestyle": LINES[method]}
+    variant = method.partition("(")[2][:-1] if method.startswith("SmRMR") else method
+    colour, marker = {**VARIANTS, **RIVALS}.get(variant, ("black", "."))
+    return {"color": colour, "marker": marker, "markersize": 6.5 if marker == "*" else 4}
+
+
+def _shifts(methods: list[str], most: float) -> Any:
+    """How far aside each method is drawn, so that dots do not hide one another."""
+    return np.linspace(-most, most, len(methods)) if len(methods) > 1 else np.zeros(len(methods))
+
+
+def _plain_log(ax: Axes) -> None:
+    """A log axis along y, with ticks written out as numbers."""
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _legend(figure: Figure, methods: list[str], title: str = "") -> None:
+    looks = {name: {"linestyle": "none"} | _look(name) for name in methods}
+    handles = [Line2D([], [], label=name, **look) for name, look in looks.items()]
+    figure.legend(handles=handles, loc="outside right upper", title=title, alignment="left")

@@ -1,0 +1,1 @@
+"""Associations of features with the target and with each other."""

@@ -1,0 +1,150 @@
+"""Offers relevance and redundancy: all that the optimiser sees of the data."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ..data.columns import as_columns
+from ..data.target import as_target
+from ..measures import as_measure
+from ..measures.protocol import Measure
+from ..types import Data, Matrix, Progress, Vector
+from .associator import Associator
+
+
+@dataclass(frozen=True)
+class Associations:
+    """All that the optimiser sees of the data.
+
+    Attributes
+    ----------
+    relevance
+        ``D(X_k, y)`` of every feature.
+    redundancy
+        ``D(X_k, X_l)`` of every pair: symmetric, positive semi-definite, 1 on the diagonal (0 for
+        constant features).
+    target
+        How y was read: ``"continuous"``, ``"classes"`` or ``"multi-output"``.
+    """
+
+    relevance: Vector
+    redundancy: Matrix
+    target: str
+
+
+def associate(
+    X: Data,
+    y: Data,
+    *,
+    measure: str | Measure = "pc",
+    target: str = "auto",
+    n_jobs: int | None = None,
+    memory: str | int = "1GB",
+    progress: Progress | None = None,
+) -> Associations:
+    r"""Associations of every feature with the target and with every other feature.
+
+    .. math:: D(a, b) = \frac{\langle A, B \rangle}{\|A\| \|B\|}
+
+    between the centred embeddings A, B that the measure gives two variables, so
+    :math:`0 \le D \le 1` and :math:`D(a, a) = 1`. A constant feature has 0 with everything.
+    Paper: eq. (unpen_loss) sees the data through these numbers alone.
+
+    Parameters
+    ----------
+    X
+        Features, (n, p): an array of numbers or a pandas DataFrame, whose categoricals are nominal.
+    y
+        Target: n numbers or labels, or an (n, q) array of several outputs.
+    measure
+        ``"pc"`` squared projection correlation, ``"hsic"`` normalised HSIC, ``"dcor"`` squared
+        distance correlation, ``"pearson"`` squared correlation, or an instance such as
+        ``HSIC(kernel="laplacian")``.
+    target
+        ``"continuous"``, ``"classes"`` or ``"auto"``: strings, booleans and categories are classes,
+        and so are whole numbers with at most 10 levels of at least 5 rows each (with a warning).
+    n_jobs
+        Number of threads, as in joblib; another joblib backend can be chosen with
+        ``joblib.parallel_config``. Never changes a result.
+    memory
+        Budget for the work besides the data and the result, such as ``"500MB"``.
+    progress
+        Called as ``progress(stage, done, total)`` after every finished block.
+
+    Returns
+    -------
+    `Associations` with ``relevance`` (p,), ``redundancy`` (p, p) and the ``target`` type taken.
+
+    Examples
+    --------
+    >>> from smrmr import associate, simulate
+    >>> data = simulate("1.a", n=100, p=50, random_state=0)
+    >>> found = associate(data.X, data.y)
+    >>> sorted(int(k) for k in found.relevance.argsort()[-2:])
+    [0, 5]
+    """
+    columns, measure = as_columns(X), as_measure(measure)
+    response = as_target(y, target)
+    engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
+    return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
+
+
+def relevance(
+    X: Data,
+    y: Data,
+    *,
+    measure: str | Measure = "pc",
+    target: str = "auto",
+    n_jobs: int | None = None,
+    memory: str | int = "1GB",
+    progress: Progress | None = None,
+) -> Vector:
+    """Association of every feature with the target; parameters as in `associate`.
+
+    Examples
+    --------
+    >>> from smrmr import relevance
+    >>> x = [[1.0], [2.0], [3.0], [4.0], [5.0]]
+    >>> round(float(relevance(x, [1.0, 4.0, 9.0, 16.0, 25.0])[0]), 12)
+    1.0
+    """
+    columns, measure = as_columns(X), as_measure(measure)
+    response = as_target(y, target)
+    engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
+    return engine.with_target(response)
+
+
+def redundancy(
+    X: Data,
+    *,
+    measure: str | Measure = "pc",
+    n_jobs: int | None = None,
+    memory: str | int = "1GB",
+    progress: Progress | None = None,
+) -> Matrix:
+    """Association of every feature with every other; parameters as in `associate`.
+
+    Examples
+    --------
+    >>> from smrmr import redundancy, simulate
+    >>> D = redundancy(simulate("1.c", n=60, p=31, random_state=0).X)
+    >>> D.shape, bool((D == D.T).all())
+    ((31, 31), True)
+    """
+    columns, measure = as_columns(X), as_measure(measure)
+    return Associator(columns, measure, n_jobs, parse_bytes(memory), progress).with_each_other()
+
+
+def parse_bytes(memory: str | int) -> int:
+    """Read a memory budget such as ``"1GB"``, ``"500 MB"`` or a number of bytes.
+
+    >>> parse_bytes("1.5GB"), parse_bytes(4096)
+    (1500000000, 4096)
+    """
+    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(memory).lower())
+    size = int(float(match[1]) * units[match[2]]) if match else 0
+    if size <= 0:
+        raise ValueError(f"memory={memory!r} is not a size. Give bytes, or text like '500MB'.")
+    return size

@@ -1,0 +1,5 @@
+"""Offers the command `smrmr`."""
+
+from .commands import main
+
+__all__ = ["main"]

@@ -1,0 +1,279 @@
+"""Offers the command `smrmr`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from importlib.metadata import version as installed_version
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, get_type_hints
+
+import numpy as np
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from ..data.files import read_data
+from ..pipeline import select as run
+from ..recipe import Recipe
+from ..report import write_report
+from ..runs.files import replacing
+from ..selection import Selection
+from ..simulate import DESIGNS
+from ..simulate import simulate as draw
+from ..types import Indices
+from .options import configured, keep_command, resumed
+from .outputs import write_csv, write_outputs
+from .terminal import clear_errors, console, terminal_progress
+from .workers import workers_of
+
+app = typer.Typer(
+    help="Which features matter, and how many of those are false?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def select(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
+    fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
+    measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
+    penalty: Annotated[str, typer.Option(help="mcp, scad, l1 or none.")] = "mcp",
+    target_type: Annotated[str, typer.Option(help="auto, continuous or classes.")] = "auto",
+    screening: Annotated[str, typer.Option(help="auto, split or none.")] = "auto",
+    on_empty: Annotated[str, typer.Option(help="none, or relax (no guarantee).")] = "none",
+    draws: Annotated[int, typer.Option(help="Splits and knockoffs to combine.")] = 1,
+    drop: Annotated[list[str] | None, typer.Option(help="Column that is no feature.")] = None,
+    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
+    pheno: Annotated[Path | None, typer.Option(help="Table that holds the target.")] = None,
+    id: Annotated[str | None, typer.Option(help="Column of sample ids.")] = None,
+    missing: Annotated[
+        str, typer.Option(help="refuse, drop-columns, drop-rows, impute-median, -mean or -mode.")
+    ] = "refuse",
+    layer: Annotated[str | None, typer.Option(help="AnnData: a layer, or raw.")] = None,
+    format: Annotated[str | None, typer.Option(help="Format, if the extension misleads.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same answer.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
+    memory: Annotated[str, typer.Option(help="Budget for work besides the data.")] = "1GB",
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the work.")
+    ] = None,
+    run_dir: Annotated[
+        Path | None, typer.Option(help="Folder for finished blocks, to go on after a kill.")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Run folder of a run to finish.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write; smrmr-FILE if left out.")
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="TOML file with any of these options.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON alone.")] = False,
+) -> None:
+    """Select the features of a table that tell about its target.
+
+    Writes selected.csv, features.csv, selection.json and report.html.
+
+    Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
+    """
+    with clear_errors():
+        if resume is None:
+            options = configured(context, config, get_type_hints(select))
+        else:
+            options = resumed(context, resume)
+        if options["file"] is None:
+            raise ValueError("name the file to read: smrmr select FILE --target COLUMN.")
+        if options["run_dir"] is not None and resume is None:
+            keep_command(options)
+        file = Path(options["file"])
+        data = read_data(
+            file,
+            options["target"],
+            **{name: options[name] for name in ("format", "layer", "transpose", "pheno", "id")},
+            drop=options["drop"] or (),
+            missing=options["missing"],
+        )
+        for note in data.notes:
+            console.print(f"Note: {note}.", highlight=False, markup=False)
+        recipe = Recipe(
+            fdr=options["fdr"],
+            measure=options["measure"],
+            penalty=options["penalty"],
+            target=options["target_type"],
+            screening=options["screening"],
+            on_empty=options["on_empty"],
+            n_draws=options["draws"],
+            n_jobs=options["jobs"],
+            memory=options["memory"],
+        )
+        with terminal_progress() as progress, workers_of(options["scheduler"]):
+            found = run(
+                data.X,
+                data.y,
+                recipe,
+                options["seed"],
+                progress=progress,
+                run_dir=options["run_dir"],
+            )
+        found = replace(found, source={"target column": data.target, **data.source})
+        folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
+        written = write_outputs(found, folder)
+        if options["json"]:
+            sys.stdout.write(found.to_json() + "\n")
+            return
+        said = Console()
+        said.print(f"{found}", highlight=False)
+        if found.selected.size:
+            said.print(_table(found))
+        said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def explain(
+    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run.")],
+    feature: Annotated[str, typer.Argument(help="Name of a feature.")],
+) -> None:
+    """Say what became of a feature, and why.
+
+    Example: smrmr explain smrmr-demo/selection.json x10
+    """
+    with clear_errors():
+        typer.echo(_saved(file).explain(feature))
+
+
+@app.command()
+def report(
+    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run.")],
+    out: Annotated[Path | None, typer.Option(help="Where to write it.")] = None,
+) -> None:
+    """Draw the report of an earlier run again, without computing.
+
+    Example: smrmr report smrmr-demo/selection.json --out report.html
+    """
+    with clear_errors():
+        path = out or file.with_name("report.html")
+        write_report(_saved(file), path)
+        typer.echo(f"Report: {path}")
+
+
+@app.command()
+def simulate(
+    design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
+    n: Annotated[int, typer.Option("-n", help="Number of samples.")] = 200,
+    p: Annotated[int, typer.Option("-p", help="Number of features.")] = 500,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
+) -> None:
+    """Write a data set of the paper as CSV: features x0, x1, ... and the target y.
+
+    Example: smrmr simulate 1.d -n 200 -p 500 --out demo.csv
+    """
+    import pandas as pd
+
+    with clear_errors():
+        data = draw(design, n, p, random_state=seed)
+        y = np.where(data.y > 0, "high", "low") if data.target == "classes" else data.y
+        frame = pd.DataFrame(data.X).add_prefix("x").assign(y=y)
+        path = out or Path(f"{design}.csv")
+        with replacing(path) as unfinished:
+            write_csv(frame, unfinished)
+        true = ", ".join(f"x{k}" for k in data.support)
+        typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
+
+
+@app.command()
+def demo(
+    design: Annotated[str, typer.Option(help=f"One of {', '.join(DESIGNS)}.")] = "2.c",
+    n: Annotated[int, typer.Option(help="Number of samples.")] = 500,
+    p: Annotated[int, typer.Option(help="Number of features.")] = 2000,
+    fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
+    measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("smrmr-demo"),
+) -> None:
+    """Select features of a simulated data set and count true, false and missed ones.
+
+    Example: smrmr demo --design 3.b --p 500
+    """
+    with clear_errors():
+        data = draw(design, n, p, random_state=seed)
+        recipe = Recipe(fdr=fdr, measure=measure, target=data.target)
+        start = perf_counter()
+        with terminal_progress() as progress:
+            found = run(data.X, data.y, recipe, seed, progress=progress)
+        seconds = perf_counter() - start
+        written = write_outputs(found, out)
+    said = Console()
+    said.print(
+        f"Design {design}: {n} samples of {p:,} features, {len(data.support)} of them true. "
+        f"{found} ({seconds:.1f} s)"
+    )
+    if found.selected.size:
+        said.print(_table(found, data.support))
+    hits = np.isin(found.selected, data.support).sum()
+    said.print(
+        f"{hits} true features found, {len(found.selected) - hits} false, "
+        f"{len(data.support) - hits} missed."
+    )
+    said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
+
+
+@app.command()
+def version() -> None:
+    """Print the installed version.
+
+    Example: smrmr version
+    """
+    typer.echo(installed_version("smrmr"))
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+def _saved(file: Path) -> Selection:
+    try:
+        return Selection.from_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {file}.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is not a selection saved by smrmr.") from None
+
+
+def _table(found: Selection, true: Indices | None = None) -> Table:
+    table = Table(
+        "feature", "W", "q-value", "relevance", "truth" if true is not None else "like it"
+    )
+    draw = found.draws[0]
+    for k in found.selected:
+        if true is not None:
+            last = "[green]true[/green]" if k in true else "false"
+        else:
+            row = np.flatnonzero(draw.kept == k)
+            near = (
+                zip(draw.neighbours[row[0]], draw.likeness[row[0]], strict=True) if row.size else ()
+            )
+            last = ", ".join(f"{_cut(found.names[j])} ({d:.2f})" for j, d in [*near][:2])
+        table.add_row(
+            _cut(found.names[k]),
+            f"{found.W[k]:.4f}",
+            f"{found.q_values[k]:.3f}",
+            f"{found.relevance[k]:.3f}",
+            last,
+        )
+    return table
+
+
+def _cut(name: str) -> str:
+    """Short and safe in a terminal: no markup, no control characters."""
+    shown = "".join(c if c.isprintable() else "?" for c in name)
+    shown = shown if len(shown) <= 30 else shown[:29] + "…"
+    return shown.replace("[", r"\[")

@@ -1,0 +1,86 @@
+"""Settles the options of a command: typed, from a settings file, or of a run taken up again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, get_args
+
+import typer
+
+from ..runs.checkpoints import ABOUT, COMMAND, check_free
+from ..runs.files import replacing
+from .toml import read_toml
+
+KINDS: dict[Any, tuple[str, Callable[[Any], bool]]] = {  # of options in a settings file
+    str: ("a text in quotes", lambda value: type(value) is str),
+    Path: ("a text in quotes", lambda value: type(value) is str),
+    float: ("a number", lambda value: type(value) in (int, float)),
+    int: ("a whole number", lambda value: type(value) is int),
+    bool: ("true or false", lambda value: type(value) is bool),
+    list[str]: (
+        "a list of texts in quotes",
+        lambda value: type(value) is list and all(type(one) is str for one in value),
+    ),
+}
+
+
+def configured(
+    context: typer.Context, config: Path | None, hints: dict[str, Any]
+) -> dict[str, Any]:
+    """Options of the command line, then of the file, then the defaults."""
+    options = dict(context.params)
+    if config is None:
+        return options
+    for name, value in read_toml(config).items():
+        key = name.replace("-", "_")
+        if key not in options or key in ("file", "config", "resume"):
+            known = ", ".join(sorted(set(options) - {"file", "config", "resume"}))
+            raise ValueError(f"{config}: {name!r} is not an option. Options are {known}.")
+        source = context.get_parameter_source(key)
+        if source is not None and source.name == "DEFAULT":
+            options[key] = _checked(hints[key], key, value, config)
+    return options
+
+
+def _checked(hint: Any, key: str, value: Any, config: Path) -> Any:
+    """A value of the settings file, if it is of the kind that the command line takes."""
+    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
+    wanted, fits = KINDS[kinds[0]]
+    if not fits(value):
+        raise ValueError(f"{config}: {key} = {value!r} must be {wanted}.")
+    return value
+
+
+def keep_command(options: dict[str, Any]) -> None:
+    """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
+    folder = Path(options["run_dir"])
+    folder.mkdir(parents=True, exist_ok=True)
+    if (folder / ABOUT).exists():
+        return
+    check_free(folder)
+    kept = {name: value for name, value in options.items() if name not in ("config", "resume")}
+    for name in ("file", "pheno", "out", "run_dir"):  # resuming may start from another folder
+        kept[name] = None if kept[name] is None else str(Path(kept[name]).absolute())
+    with replacing(folder / COMMAND) as unfinished:
+        unfinished.write_text(json.dumps(kept, default=str, indent=1), encoding="utf-8")
+
+
+def resumed(context: typer.Context, folder: Path) -> dict[str, Any]:
+    """The options that a run was started with; only where and how it is computed may change."""
+    path = folder / COMMAND
+    try:
+        options = {**context.params, **json.loads(path.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        raise ValueError(
+            f"{folder} holds no run of smrmr select. Start one: smrmr select FILE --run-dir DIR"
+        ) from None
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if name == "resume" or source is None or source.name == "DEFAULT":
+            continue
+        if name not in ("jobs", "scheduler", "json", "out"):
+            raise ValueError(f"--resume takes up a run as it was: leave out {name}.")
+        options[name] = context.params[name]
+    return options | {"run_dir": folder}  # which may have been moved

@@ -1,0 +1,1 @@
+"""Ways to control how many selected features are false."""

@@ -1,0 +1,323 @@
+"""Turns importances W into a decision: knockoff+, its relaxed form, q-values, e-values, bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from ..types import Data, Indices, Matrix, Vector
+
+ROUNDING = 1e-12  # 0.3 + 0.05 + 0.05 counts as 0.4
+STEP = 0.05  # by which the relaxed rule raises the level
+
+
+def knockoff_threshold(W: Data, fdr: float, *, offset: int = 1) -> float:
+    r"""Smallest cut-off whose estimated false discovery proportion is at most `fdr`.
+
+    .. math:: T(\alpha) = \min\Big\{t \in \{|W_k|\} \setminus \{0\} :
+              \frac{1 + \#\{W_k \le -t\}}{\#\{W_k \ge t\} \vee 1} \le \alpha\Big\}
+
+    Paper: section 4, eq. (4.2), label ``threshold``.
+
+    Parameters
+    ----------
+    W
+        Importance of each feature, theta - theta~. Large and positive means signal.
+    fdr
+        Target false discovery rate, in (0, 1).
+    offset
+        1: knockoff+, which controls the FDR. 0: the plain knockoff, which controls a modified FDR
+        only, but can select fewer than 1 / `fdr` features.
+
+    Returns
+    -------
+    The threshold, or ``inf`` when no cut-off qualifies and nothing can be selected.
+
+    Examples
+    --------
+    At ``fdr=0.2`` at least five positive statistics are needed, so four are not enough:
+
+    >>> from smrmr import knockoff_threshold
+    >>> W = [4.0, 3.0, 2.0, 1.0, -0.5]
+    >>> knockoff_threshold(W, fdr=0.25), knockoff_threshold(W, fdr=0.2)
+    (1.0, inf)
+    """
+    cuts, estimates = _estimated_fdp(as_importances(W), _check_offset(offset))
+    return _first_cut(cuts, estimates, check_level(fdr))
+
+
+def q_values(W: Data, *, offset: int = 1) -> Vector:
+    """Smallest level at which `knockoff_threshold` selects each feature; 1 where W is not positive.
+
+    ``q_values(W) <= fdr`` and ``W >= knockoff_threshold(W, fdr)`` are the same selection for every
+    level below 1, up to the rounding of the level.
+
+    Examples
+    --------
+    >>> from smrmr import q_values
+    >>> q_values([4.0, 3.0, 2.0, 1.0, -0.5]).tolist()
+    [0.25, 0.25, 0.25, 0.25, 1.0]
+    """
+    W = as_importances(W)
+    cuts, estimates = _estimated_fdp(W, _check_offset(offset))
+    q = np.ones(len(W))
+    positive = W > 0
+    smallest = np.minimum.accumulate(estimates)
+    q[positive] = np.minimum(smallest[np.searchsorted(cuts, W[positive])], 1.0)
+    return q
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which features are selected, at which level, and why.
+
+    Attributes
+    ----------
+    selected
+        Selected features, largest W first.
+    threshold
+        The cut-off of W; ``inf`` if no cut-off qualifies.
+    fdr
+        The level asked for.
+    level
+        The level used; above `fdr` if the rule was relaxed, 1 if only the best feature was left.
+    rule
+        ``"knockoff+"``, or ``"relaxed"`` and ``"best feature"``, which carry no guarantee.
+    n_needed
+        Fewest features that can be selected at level `fdr`: with none below the mirrored cut-off
+        the estimate is still 1 / n.
+    smallest_level
+        The smallest level at which something would be selected; ``inf`` if there is none.
+    """
+
+    selected: Indices
+    threshold: float
+    fdr: float
+    level: float
+    rule: str
+    n_needed: int
+    smallest_level: float
+
+    def __str__(self) -> str:
+        n = len(self.selected)
+        features = f"{n} feature{'s' * (n != 1)}"
+        if self.rule == "best feature":
+            return "No level selects anything; the best feature is given, without any guarantee."
+        if self.rule == "relaxed":
+            return (
+                f"Nothing at FDR {self.fdr:g}; {features} at the relaxed level {self.level:g}, "
+                "which was chosen after looking at the data and guarantees nothing."
+            )
+        if n:
+            return f"{features} selected at FDR {self.fdr:g}."
+        other = (
+            f"the smallest level that selects something is {self.smallest_level:.3g}"
+            if self.smallest_level < np.inf
+            else "no level selects anything"
+        )
+        return (
+            f"Nothing selected at FDR {self.fdr:g}: at this level at least {self.n_needed} "
+            f"features must stand out together; {other}."
+        )
+
+
+def decide(
+    W: Data, fdr: float, *, on_empty: str = "none", relevance: Vector | None = None
+) -> Decision:
+    """Select by knockoff+, and say what to do when that selects nothing.
+
+    Parameters
+    ----------
+    W
+        Importance of each feature.
+    fdr
+        Target false discovery rate, in (0, 1).
+    on_empty
+        ``"none"``: an empty selection is an answer. ``"relax"`` (SmRMR2 in the paper): try levels
+        0.05, 0.10, ... higher, up to 1, then take the feature of largest W. That answer carries no
+        guarantee.
+    relevance
+        Association of each feature with the target; breaks ties between features of largest W.
+
+    Examples
+    --------
+    >>> from smrmr import decide
+    >>> print(decide([4.0, 3.0, 2.0, -0.5], fdr=0.2))
+    Nothing selected at FDR 0.2: at this level at least 5 features must stand out together; the \
+smallest level that selects something is 0.333.
+    >>> decide([4.0, 3.0, 2.0, -0.5], fdr=0.2, on_empty="relax").level
+    0.35
+    """
+    if on_empty not in ("none", "relax"):
+        raise ValueError(f"on_empty={on_empty!r} is not known. Use 'none' or 'relax'.")
+    W = as_importances(W)
+    fdr = check_level(fdr)
+    cuts, estimates = _estimated_fdp(W, offset=1)
+    for level in [fdr, *(_higher(fdr) if on_empty == "relax" else [])]:
+        threshold = _first_cut(cuts, estimates, level)
+        if threshold < np.inf:
+            break
+    rule = "relaxed" if level > fdr else "knockoff+"
+    selected = np.flatnonzero(threshold <= W)
+    selected = selected[np.argsort(-W[selected], kind="stable")]
+    if on_empty == "relax" and not selected.size:
+        ties = np.zeros(len(W)) if relevance is None else np.asarray(relevance)
+        selected, rule = np.lexsort((-ties, -W))[:1], "best feature"
+    return Decision(
+        selected=selected,
+        threshold=threshold,
+        fdr=fdr,
+        level=level,
+        rule=rule,
+        n_needed=int(np.ceil(1 / fdr - 1e-9)),
+        smallest_level=min((float(e) for e in estimates if e < 1), default=np.inf),
+    )
+
+
+@dataclass(frozen=True)
+class Derandomised:
+    """A selection over many draws of knockoffs.
+
+    Attributes
+    ----------
+    selected
+        Selected features, largest e-value first.
+    e_values
+        Mean e-value of each feature; large means evidence.
+    frequency
+        Share of draws in which each feature was selected, at the inner level.
+    inner_fdr
+        The level at which each draw was cut.
+    """
+
+    selected: Indices
+    e_values: Vector
+    frequency: Vector
+    inner_fdr: float
+
+
+def derandomise(W_draws: Data, fdr: float, *, inner_fdr: float | None = None) -> Derandomised:
+    r"""Combine draws of knockoffs by e-values, so that the answer hardly depends on the draw.
+
+    Draw by draw, :math:`e_k = p\, 1\{W_k \ge T\} / (1 + \#\{W \le -T\})` with T the knockoff+
+    threshold at `inner_fdr`; the mean over draws goes to e-BH at level `fdr`, which controls the
+    FDR whatever the dependence between draws (Ren and Barber 2023).
+
+    Parameters
+    ----------
+    W_draws
+        One row of importances a draw, (K, p).
+    fdr
+        Target false discovery rate, in (0, 1).
+    inner_fdr
+        Level of each draw, to be fixed before looking at the data; half of `fdr` unless given.
+
+    Examples
+    --------
+    >>> from smrmr import derandomise
+    >>> W = [[3.0, 2.0, 2.5, -0.1], [2.0, 3.0, 2.5, -0.2]]
+    >>> result = derandomise(W, fdr=0.8)
+    >>> result.selected.tolist(), result.frequency.tolist()
+    ([0, 1, 2], [1.0, 1.0, 1.0, 0.0])
+    """
+    draws: Matrix = np.asarray(W_draws, dtype=np.float64)
+    if draws.ndim != 2 or draws.shape[0] == 0:
+        raise ValueError(
+            f"W_draws has shape {draws.shape}. One row of importances a draw is needed."
+        )
+    fdr = check_level(fdr)
+    inner_fdr = fdr / 2 if inner_fdr is None else check_level(inner_fdr, "inner_fdr")
+    cuts = np.array([knockoff_threshold(W, inner_fdr) for W in draws])[:, None]
+    chosen = draws >= cuts
+    e = draws.shape[1] * np.mean(
+        chosen / (1 + np.sum(draws <= -cuts, axis=1, keepdims=True)), axis=0
+    )
+    return Derandomised(_e_bh(e, fdr), e, chosen.mean(axis=0), inner_fdr)
+
+
+def false_discovery_bounds(W: Data, *, confidence: float = 0.95) -> Indices:
+    r"""Most false features among the first 1, 2, 3, ... by W, all bounds true together.
+
+    With the stated confidence no prefix of the ranking holds more false features than its bound,
+    so the length may be chosen after looking (Katsevich and Ramdas 2020): with negatives mirroring
+    false positives, :math:`\lfloor c\,(1 + \#\{W \le -t\}) \rfloor` with
+    :math:`c = \log(1 / \delta) / \log(2 - \delta)`, :math:`\delta` one less the confidence. The
+    bounds hold for one draw of knockoffs under the assumptions of the FDR control.
+
+    Returns
+    -------
+    One bound for each positive W, largest W first.
+
+    Examples
+    --------
+    Among the first twenty at most four are false, with 95% confidence:
+
+    >>> from smrmr import false_discovery_bounds
+    >>> W = np.arange(30.0, 0.0, -1.0)
+    >>> int(false_discovery_bounds(W)[19])
+    4
+    """
+    W = as_importances(W)
+    delta = 1 - check_level(confidence, "confidence")
+    ranked = np.sort(W[W > 0])[::-1]
+    negatives = np.sort(-W[W < 0])
+    beyond = len(negatives) - np.searchsorted(negatives, ranked)
+    bounds = np.floor(np.log(1 / delta) / np.log(2 - delta) * (1 + beyond) + ROUNDING)
+    length = np.arange(1, len(ranked) + 1)
+    # one more feature adds at most one false one, and a longer prefix bounds a shorter one
+    bounds = length + np.minimum.accumulate(np.concatenate([[0.0], bounds - length]))[1:]
+    return np.minimum.accumulate(bounds[::-1])[::-1].astype(np.intp)
+
+
+def as_importances(W: Data) -> Vector:
+    """Check importances: one finite number a feature."""
+    values = np.asarray(W, dtype=np.float64)
+    if values.ndim != 1:
+        raise ValueError(f"W has shape {values.shape}. One importance a feature is needed.")
+    if not np.isfinite(values).all():
+        raise ValueError("W has missing or infinite values. Every feature needs a finite one.")
+    return values
+
+
+def check_level(level: float, name: str = "fdr") -> float:
+    """Refuse a level outside (0, 1)."""
+    if not isinstance(level, Real) or not 0 < level < 1:
+        raise ValueError(
+            f"{name}={level!r} is not a level between 0 and 1, both excluded; 0.2 is common."
+        )
+    return float(level)
+
+
+def _check_offset(offset: int) -> int:
+    if offset not in (0, 1):
+        raise ValueError(f"offset={offset!r}. Use 1 (knockoff+) or 0 (the plain knockoff).")
+    return int(offset)
+
+
+def _estimated_fdp(W: Vector, offset: int) -> tuple[Vector, Vector]:
+    """Every possible cut-off, ascending, and the false discovery proportion estimated there."""
+    cuts = np.unique(np.abs(W[W != 0]))
+    above = len(W) - np.searchsorted(np.sort(W), cuts)
+    below = np.searchsorted(np.sort(W), -cuts, side="right")
+    return cuts, (offset + below) / np.maximum(above, 1)
+
+
+def _first_cut(cuts: Vector, estimates: Vector, level: float) -> float:
+    low = np.flatnonzero(estimates <= level + ROUNDING)
+    return float(cuts[low[0]]) if low.size else np.inf
+
+
+def _higher(fdr: float) -> list[float]:
+    """Levels that the relaxed rule tries."""
+    steps = int(np.ceil((1 - fdr) / STEP - 1e-9))
+    return [min(round(fdr + STEP * i, 10), 1.0) for i in range(1, steps + 1)]
+
+
+def _e_bh(e: Vector, fdr: float) -> Indices:
+    """Benjamini-Hochberg with e-values: the largest k with k of them at or above p / (fdr k)."""
+    order = np.argsort(-e, kind="stable")
+    k = np.arange(1, len(e) + 1)
+    enough = np.flatnonzero(e[order] * fdr * k >= len(e) * (1 - ROUNDING))
+    return order[: enough[-1] + 1] if enough.size else order[:0]

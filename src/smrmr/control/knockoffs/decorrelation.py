@@ -1,0 +1,145 @@
+"""Chooses s: how far each knockoff may be decorrelated from its own feature.
+
+On the correlation scale a feature and its knockoff correlate by 1 - s, so a larger s means more
+power; exchangeability allows it as long as ``2 Sigma - diag(s)`` has no negative eigenvalue.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, lapack
+
+from ...measures.compiled import compiled
+from ...types import Matrix, Vector
+
+MAX_SWEEPS = 100
+SETTLED = 1e-7  # relative gain of the mvr objective in the last sweep
+GAP = 1e-5  # relative distance to the optimum at which sdp stops
+
+
+def equi(sigma: Matrix) -> Vector:
+    r"""Equicorrelated: the same :math:`s = \min(1, 2 \lambda_{\min}(\Sigma))` for every feature.
+
+    Paper: section 4. One pair of similar features lowers it for all.
+    """
+    smallest = np.linalg.eigvalsh(sigma)[0]
+    return np.full(len(sigma), min(1.0, 2 * max(smallest, 0.0)))
+
+
+def sdp(sigma: Matrix) -> Vector:
+    r"""Semi-definite programme (Candes et al. 2018): largest sum of s in [0, 1].
+
+    Newton steps on the logarithmic barrier, whose Hessian in s is the entrywise square of
+    :math:`(2 \Sigma - \mathrm{diag}(s))^{-1}`; the sum ends within 1e-5 of the largest.
+    """
+    p = len(sigma)
+    s = 0.5 * equi(sigma)
+    barrier = 1.0
+    while True:
+        for _ in range(MAX_SWEEPS):
+            inverse = _inverse(2 * sigma - np.diag(s))
+            gradient = 1 - barrier * (np.diag(inverse) - 1 / s + 1 / (1 - s))
+            curvature = barrier * (inverse**2 + np.diag(1 / s**2 + 1 / (1 - s) ** 2))
+            step = cho_solve(cho_factor(curvature, overwrite_a=True), gradient)
+            decrement = float(gradient @ step) / barrier
+            s = s + step * _feasible(sigma, s, step, 1 / (1 + np.sqrt(decrement)))
+            if decrement < 0.1:
+                break
+        if 3 * p * barrier <= GAP * s.sum():
+            return s
+        barrier *= 0.2
+
+
+def mvr(sigma: Matrix) -> Vector:
+    r"""Least reconstructible from the others: minimises :math:`\mathrm{tr}(G^{-1})` of the joint G.
+
+    That is :math:`\mathrm{tr}((2 \Sigma - S)^{-1}) + \sum_j 1 / s_j` (Spector and Janson 2022). A
+    change of one s_j has a closed form, and is a rank-one update of the inverse.
+    """
+    s = 0.5 * equi(sigma)
+    before = np.inf
+    for _ in range(MAX_SWEEPS):
+        inverse = _inverse(2 * sigma - np.diag(s))
+        objective = np.trace(inverse) + np.sum(1 / s)
+        if before - objective <= SETTLED * objective:
+            break
+        before = objective
+        _mvr_sweep(inverse, s)
+    return s
+
+
+def mvr_factors(loadings: Matrix, diagonal: Vector) -> Vector:
+    """Return `mvr` for Sigma = loadings loadings' + diag(diagonal), with s below 2 `diagonal`.
+
+    Only as many features as there are factors could go beyond that bound. A sweep costs p k^2.
+    """
+    loadings = np.ascontiguousarray(loadings)
+    s = np.minimum(1.0, diagonal)
+    before = np.inf
+    for _ in range(MAX_SWEEPS):
+        free = 2 * diagonal - s
+        scaled = loadings / free[:, None]
+        core = np.ascontiguousarray(_inverse(0.5 * np.eye(loadings.shape[1]) + loadings.T @ scaled))
+        square = scaled.T @ scaled
+        objective = np.sum(1 / free) + np.sum(1 / s) - np.sum(core * square)
+        if before - objective <= SETTLED * objective:
+            break
+        before = objective
+        _mvr_factor_sweep(loadings, free, s, core, square)
+    return s
+
+
+def _feasible(sigma: Matrix, s: Vector, step: Vector, length: float) -> float:
+    """Shorten a step until it stays strictly inside the constraints."""
+    while True:
+        trial = s + length * step
+        inside = trial.min() > 0 and trial.max() < 1
+        if inside and lapack.dpotrf(2 * sigma - np.diag(trial))[1] == 0:
+            return length
+        length *= 0.5
+
+
+def _inverse(matrix: Matrix) -> Matrix:
+    return np.asarray(cho_solve(cho_factor(matrix), np.eye(len(matrix))))
+
+
+@compiled
+def _mvr_sweep(inverse: Matrix, s: Vector) -> None:
+    """Minimise over each s_j in turn; `inverse` of 2 Sigma - diag(s) is kept up to date."""
+    p = len(s)
+    for j in range(p):
+        row = inverse[j].copy()
+        root = np.sqrt(np.sum(row * row))
+        change = (1 - root * s[j]) / (row[j] + root)
+        s[j] += change
+        scale = change / (1 - change * row[j])
+        for i in range(p):
+            shift = scale * row[i]
+            for k in range(p):
+                inverse[i, k] += shift * row[k]
+
+
+@compiled
+def _mvr_factor_sweep(
+    loadings: Matrix, free: Vector, s: Vector, core: Matrix, square: Matrix
+) -> None:
+    """Minimise over each s_j in turn, through the k x k matrices of the Woodbury identity."""
+    for j in range(len(s)):
+        load = loadings[j]
+        turned = core @ load
+        inner = np.dot(load, turned)
+        a = 1 / free[j] - inner / free[j] ** 2
+        b = (1 - 2 * inner / free[j] + np.dot(turned, square @ turned)) / free[j] ** 2
+        root = np.sqrt(b)
+        change = (1 - root * s[j]) / (a + root)
+        change = min(change, 0.999 * free[j])
+        new = free[j] - change
+        gain = 1 / new - 1 / free[j]
+        scale = gain / (1 + gain * inner)
+        k = len(load)
+        for i in range(k):
+            for m in range(k):
+                core[i, m] -= scale * turned[i] * turned[m]
+                square[i, m] += (1 / new**2 - 1 / free[j] ** 2) * load[i] * load[m]
+        s[j] += change
+        free[j] = new

@@ -1,0 +1,243 @@
+"""Says whether knockoffs look exchangeable with their features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ...data.columns import Columns, as_columns, as_generator, named
+from ...groups.copies import unit_columns
+from ...types import Data, Indices, Mask, Matrix, Vector
+
+LEVEL = 0.01  # chance that good knockoffs fail, over all tests
+TESTS = 3
+FLIPS = 999
+FOLDS = 5
+MAX_ROWS = 300
+MAX_FEATURES = 30
+TILE = 1024
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What three tests of exchangeability found.
+
+    Attributes
+    ----------
+    moment_error, moment_error_by_chance
+        Root mean square difference between second moments that a swap should not change, on the
+        correlation scale, and what it would be if all were well.
+    moment_p
+        P-value of that difference.
+    curve_error, curve_error_by_chance, curve_p
+        The same for second moments with bent features, (rank - mean rank) squared: these see a
+        feature that follows the size of another and not its sign.
+    accuracy, accuracy_p
+        How often a classifier tells a row from the same row with features swapped, on rows it was
+        not trained on (0.5 is guessing), and the p-value of that.
+    """
+
+    moment_error: float
+    moment_error_by_chance: float
+    moment_p: float
+    curve_error: float
+    curve_error_by_chance: float
+    curve_p: float
+    accuracy: float
+    accuracy_p: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether no test rejects; all together fail good knockoffs once in a hundred."""
+        return min(self.moment_p, self.curve_p, self.accuracy_p) > LEVEL / TESTS
+
+    def __str__(self) -> str:
+        verdict = (
+            "no sign against exchangeability"
+            if self.passed
+            else "NOT exchangeable with the features: the FDR level cannot be relied on"
+        )
+        return (
+            f"Knockoffs: {verdict}. Second moments change by {self.moment_error:.3f} under swaps, "
+            f"by chance {self.moment_error_by_chance:.3f} (p = {self.moment_p:.3f}), those with "
+            f"bent features by {self.curve_error:.3f}, by chance {self.curve_error_by_chance:.3f} "
+            f"(p = {self.curve_p:.3f}); a classifier recognises swapped rows in "
+            f"{self.accuracy:.0%} of cases, by chance 50% "
+            f"(p = {self.accuracy_p:.3f})."
+        )
+
+
+def diagnose_knockoffs(
+    X: Data, X_knockoff: Data, *, random_state: int | Generator | None = 0
+) -> Diagnosis:
+    """Test whether swapping features with their knockoffs can be noticed.
+
+    Half of the features, chosen at random, are swapped in every row. If the knockoffs are
+    exchangeable, nobody can say of a row and its swapped twin which is which, so choosing the one
+    or the other by a coin changes nothing: 999 such choices give exact p-values for (a) the change
+    of all second moments, (b) the change of those between features and bent features, and (c) the
+    cross-validated success of a kernel classifier that sees every pair of features. At most 300
+    rows, and for (c) 30 features, drawn at random, are used.
+
+    Knockoffs fitted to these same rows look better here than they are on others: a failure is
+    telling, a pass is not proof. Copies must be left out of X: their knockoffs are copies too, so
+    that swapping one of them alone is noticed.
+
+    Examples
+    --------
+    >>> from smrmr import diagnose_knockoffs, gaussian_knockoffs, simulate
+    >>> X = simulate("1.d", n=200, p=100, random_state=0).X
+    >>> diagnose_knockoffs(X, gaussian_knockoffs(X, random_state=0).X_knockoff).passed
+    True
+    >>> noise = np.random.default_rng(0).normal(size=X.shape)
+    >>> diagnose_knockoffs(X, noise).passed
+    False
+    """
+    columns, twins = as_columns(X), as_columns(X_knockoff)
+    refuse_categories(columns)
+    refuse_categories(twins)
+    check_pair(columns.values, twins.values)
+    return diagnose(columns.values, twins.values, as_generator(random_state))
+
+
+def refuse_categories(columns: Columns) -> None:
+    """Refuse categories where features and knockoffs come apart: their codes could differ."""
+    if columns.nominal.any():
+        names = [columns.name(int(k)) for k in np.flatnonzero(columns.nominal)]
+        raise ValueError(
+            f"columns {named(names)} are categories. Code them as 0/1 numbers, alike in X and "
+            "in the knockoffs."
+        )
+
+
+def check_pair(values: NDArray[Any], knockoffs: NDArray[Any]) -> None:
+    """Refuse knockoffs of another shape than the features."""
+    if values.shape != knockoffs.shape:
+        raise ValueError(
+            f"X has shape {values.shape} and X_knockoff {knockoffs.shape}. One knockoff for every "
+            "value of X is needed."
+        )
+
+
+def diagnose(values: NDArray[Any], knockoffs: NDArray[Any], rng: Generator) -> Diagnosis:
+    """Diagnose checked arrays; see `diagnose_knockoffs`."""
+    rows_rng, swap_rng, flip_rng = rng.spawn(3)
+    rows = _some(len(values), MAX_ROWS, rows_rng)
+    pair = unit_columns(np.concatenate([values[rows], knockoffs[rows]]))
+    pair *= np.sqrt(len(pair))
+    x, twin = pair[: len(rows)], pair[len(rows) :]
+    swapped = swap_rng.permutation(x.shape[1]) < max(1, x.shape[1] // 2)
+    flips = np.where(flip_rng.random((len(rows), FLIPS + 1)) < 0.5, -1.0, 1.0)
+    flips[:, 0] = 1.0  # what was observed
+
+    p, kept = x.shape[1], np.count_nonzero(~swapped)
+    moments = 4 * (p**2 - kept**2)  # second moments that a swap moves
+    same, crossed = _products(x, twin, swapped)
+    errors = _errors(same**2 - crossed**2, flips, moments)
+    bent = _bent(pair)
+    bent_same, bent_crossed = _products(bent[: len(rows)], bent[len(rows) :], swapped)
+    # of the features and the bent ones together, without those of the features alone
+    change = (bent_same + 2 * same) * bent_same - (bent_crossed + 2 * crossed) * bent_crossed
+    curves = _errors(change, flips, 3 * moments)
+
+    few = _some(p, MAX_FEATURES, swap_rng)
+    success = _cross_validated(_shapes(x[:, few], twin[:, few], swapped[few]), flips, swap_rng)
+    return Diagnosis(
+        moment_error=float(errors[0]),
+        moment_error_by_chance=float(np.sqrt(np.mean(errors[1:] ** 2))),
+        moment_p=_p_value(errors),
+        curve_error=float(curves[0]),
+        curve_error_by_chance=float(np.sqrt(np.mean(curves[1:] ** 2))),
+        curve_p=_p_value(curves),
+        accuracy=float(success[0]),
+        accuracy_p=_p_value(success),
+    )
+
+
+def _errors(change: Matrix, flips: Matrix, moments: int) -> Vector:
+    """Root mean square change of so many moments, for each choice of rows or their twins."""
+    total = np.einsum("ib,ib->b", flips, 2 * change @ flips)
+    return np.asarray(np.sqrt(np.maximum(total, 0.0) / moments) / len(flips))
+
+
+def _bent(pair: Matrix) -> Matrix:
+    """Squared distance of ranks from their mean, as unit columns; of 0/1 columns nothing is left.
+
+    Ranks are those among feature and knockoff together, which a swap leaves alone.
+    """
+    from scipy.stats import rankdata  # takes long to load
+
+    ranks = rankdata(pair, axis=0)
+    return np.asarray(unit_columns((ranks - ranks.mean(axis=0)) ** 2) * np.sqrt(len(pair)))
+
+
+def _some(n: int, most: int, rng: Generator) -> Indices:
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+
+
+def _p_value(statistics: Vector) -> float:
+    """Share of flips that do as well as what was observed, which is the first."""
+    return float(np.mean(statistics >= statistics[0] * (1 - 1e-9)))
+
+
+def _products(x: Matrix, twin: Matrix, swapped: Mask) -> tuple[Matrix, Matrix]:
+    """Inner products between rows [x, twin], and of those with swapped rows."""
+    same = np.zeros((len(x), len(x)))
+    crossed = np.zeros_like(same)
+    for start in range(0, x.shape[1], TILE):
+        a, b = x[:, start : start + TILE], twin[:, start : start + TILE]
+        swap = swapped[start : start + TILE]
+        kept = a[:, ~swap] @ a[:, ~swap].T + b[:, ~swap] @ b[:, ~swap].T
+        same += kept + a[:, swap] @ a[:, swap].T + b[:, swap] @ b[:, swap].T
+        product = a[:, swap] @ b[:, swap].T
+        crossed += kept + product + product.T
+    return same, crossed
+
+
+def _shapes(x: Matrix, twin: Matrix, swapped: Mask) -> Matrix:
+    """Kernel of rows less their twins that sees each feature's shape and every pair's.
+
+    A feature is embedded by a centred triangular kernel. Its own distribution is left out where the
+    knockoff has exactly the same values: then it cannot differ, and a classifier that tries to
+    learn from it is wrong on every row it has not seen.
+    """
+    n = len(x)
+    total = np.zeros((2, n, n))  # same, crossed
+    squares = np.zeros((2, n, n))
+    alone = np.zeros((n, n))
+    for a, b, swap in zip(x.T, twin.T, swapped, strict=True):
+        kernel = _triangle(np.concatenate([a, b]))
+        aa, ab, bb = kernel[:n, :n], kernel[:n, n:], kernel[n:, n:]
+        total[0] += aa + bb
+        squares[0] += aa**2 + bb**2
+        total[1] += ab + ab.T if swap else aa + bb
+        squares[1] += ab**2 + ab.T**2 if swap else aa**2 + bb**2
+        if swap and not np.array_equal(np.sort(a), np.sort(b)):
+            alone += 2 * (aa + bb - ab - ab.T)
+    pairs = 2 * np.subtract(*(total**2 - squares))
+    return np.asarray(pairs + alone * x.shape[1])
+
+
+def _triangle(points: Vector) -> Matrix:
+    kernel = np.maximum(1 - np.abs(points[:, None] - points), 0.0)
+    means = kernel.mean(axis=0)
+    return np.asarray(kernel - means - means[:, None] + means.mean())
+
+
+def _cross_validated(kernel: Matrix, flips: Matrix, rng: Generator) -> Vector:
+    """Share of rows recognised by a ridge classifier trained on other rows, for each flip."""
+    n = len(kernel)
+    fold = rng.permutation(n) % FOLDS
+    ridge = 0.1 * max(float(np.trace(kernel)) / n, 1e-6)  # the kernel of equal twins is 0
+    right = np.zeros(flips.shape[1])
+    for k in range(FOLDS):
+        test, train = fold == k, fold != k
+        inner = kernel[np.ix_(train, train)] + ridge * np.eye(int(train.sum()))
+        reader = np.linalg.solve(inner, kernel[np.ix_(train, test)]).T
+        margin = flips[test] * (reader @ flips[train])
+        right += np.sum(margin > 0, axis=0) + 0.5 * np.sum(margin == 0, axis=0)
+    return np.asarray(right / n)

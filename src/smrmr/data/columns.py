@@ -1,0 +1,347 @@
+"""Turns what users pass as X into checked columns of settled types."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ..types import Data, Indices, Mask, Vector
+from .sources import ColumnSource, as_source, subset
+
+MIN_ROWS = 4
+MIN_RARE = 5  # with fewer values off the most frequent one, associations have a high floor
+
+
+@dataclass(frozen=True)
+class Block:
+    """A few columns of one kind, one row of `values` each, ready for a measure.
+
+    Numbers are float64, or int8 where the data came that small. Nominal columns hold class numbers
+    in order of first appearance, so renaming classes cannot change anything downstream.
+    """
+
+    values: NDArray[Any]
+    columns: Indices
+    nominal: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.values.shape[1])
+
+    def take(self, rows: Mask | Indices) -> Block:
+        """Return the block of the chosen columns."""
+        return Block(self.values[rows], self.columns[rows], self.nominal)
+
+
+def class_size(n_classes: Any) -> Any:
+    """Group numbers of classes by powers of 4: columns of like numbers are prepared together."""
+    return np.log2(n_classes + 1) // 2
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Features: numbers in memory or in a source, names, and which columns are nominal.
+
+    An array has been checked as a whole; the columns of a source are checked when they are read.
+    """
+
+    data: NDArray[Any] | ColumnSource
+    names: tuple[str, ...] | None
+    nominal: Mask
+
+    @classmethod
+    def bare(cls, data: NDArray[Any] | ColumnSource) -> Columns:
+        """Numbers, named by their source if it names them."""
+        return cls(data, None, np.zeros(data.shape[1], dtype=np.bool_))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.data.shape[0])
+
+    @property
+    def n_columns(self) -> int:
+        """Number of features."""
+        return int(self.data.shape[1])
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """All of it as one array: for few columns, or for what is in memory anyway."""
+        return self.data if isinstance(self.data, np.ndarray) else self.read(slice(None))
+
+    def read(self, columns: slice | Indices) -> NDArray[Any]:
+        """Some columns as an (n, k) array."""
+        if isinstance(self.data, np.ndarray):
+            return self.data[:, columns]
+        values = _plain(np.asarray(self.data.read(columns)))
+        n_asked = (
+            len(range(self.n_columns)[columns]) if isinstance(columns, slice) else len(columns)
+        )
+        expected = self.n_rows, n_asked
+        if values.shape != expected:  # compiled loops would read beyond the end
+            raise ValueError(
+                f"the source of X gave an array of shape {values.shape}; "
+                f"{expected} were asked for. Has the file changed?"
+            )
+        _check_numeric(values, "X")
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            order = np.arange(self.n_columns)[columns]
+            _refuse_gaps((~np.isfinite(values)).sum(axis=0), [self.name(k) for k in order])
+        return values
+
+    def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Columns:
+        """Return the chosen rows and columns; of a source nothing is read yet."""
+        names, nominal = self.names, self.nominal
+        if columns is not None:
+            nominal = nominal[columns]
+            names = None if names is None else tuple(names[k] for k in columns)
+        if not isinstance(self.data, np.ndarray):
+            return Columns(subset(self.data, rows, columns), names, nominal)
+        values = self.data if columns is None else self.data[:, columns]
+        return Columns(values if rows is None else values[rows], names, nominal)
+
+    def name(self, k: int) -> str:
+        """Name of feature k; ``x0``, ``x1``, ... in an array."""
+        names = self.names
+        if names is None and not isinstance(self.data, np.ndarray):
+            # asked for late: a million of them take seconds to read
+            names = getattr(self.data, "names", None)
+        return f"x{k}" if names is None else names[k]
+
+    def span(self, start: int, stop: int) -> Columns:
+        """Columns `start` to `stop`; nothing is copied, and nothing else goes to a worker."""
+        if isinstance(self.data, np.ndarray):
+            return Columns(self.data[:, start:stop], None, self.nominal[start:stop])
+        which = np.arange(start, min(stop, self.n_columns))
+        return Columns(subset(self.data, None, which), None, self.nominal[start:stop])
+
+    def blocks(self, first: int = 0) -> list[Block]:
+        """All columns as rows: the numbers, then nominal ones by number of classes.
+
+        Numbers are float64 unless they are int8. The first column is said to be number `first`.
+        """
+        values = self.values
+        dtype = np.int8 if values.dtype == np.int8 else np.float64
+        values = np.ascontiguousarray(values.T, dtype=dtype)
+        columns = np.arange(first, first + len(values))
+        nominal = self.nominal
+        if not nominal.any():
+            return [Block(values, columns, nominal=False)]
+        size = np.where(nominal, class_size(values.max(axis=1) + 1), -1)
+        return [
+            Block(values[size == group], columns[size == group], nominal=group >= 0)
+            for group in np.unique(size)
+        ]
+
+    @cached_property
+    def most_classes(self) -> int:
+        """Classes of the nominal column that has most of them."""
+        return int(self.values[:, self.nominal].max()) + 1 if self.nominal.any() else 0
+
+
+def as_columns(X: Data) -> Columns:
+    """Check the features and settle their types.
+
+    Numbers and booleans are taken as they are, pandas categoricals are nominal. Everything else,
+    and missing or infinite values, is refused with a message that names the columns.
+    """
+    if hasattr(X, "toarray"):
+        raise ValueError(
+            "X is a sparse matrix. A dense array is needed: pass X.toarray() if it fits in memory."
+        )
+    source = as_source(X)
+    if source is not None:
+        columns = Columns.bare(source)
+    elif hasattr(X, "iloc") and hasattr(X, "columns"):
+        columns = _from_frame(X)
+    else:
+        columns = _from_array(X)
+    n, p = columns.n_rows, columns.n_columns
+    if p == 0 or n == 0:
+        raise ValueError(f"X is empty: {n} rows and {p} columns. Give at least one column.")
+    if n < MIN_ROWS:
+        raise ValueError(f"X has {n} rows (n_samples={n}). At least {MIN_ROWS} rows are needed.")
+    if source is None:
+        _check_finite(columns)
+        _warn_about_rare(columns)
+    return columns
+
+
+def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
+    """Number the labels in the order in which they appear; renaming them changes nothing."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first))
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse], len(first)
+
+
+def _from_array(X: Data) -> Columns:
+    if isinstance(X, np.ma.MaskedArray) and np.any(getattr(X, "mask", False)):
+        raise ValueError("X has masked values. Fill or drop them first.")
+    values = np.asarray(X)
+    if values.ndim != 2:
+        advice = " Use X.reshape(-1, 1) for a single feature." if values.ndim == 1 else ""
+        raise ValueError(f"X has shape {values.shape}. Rows and columns are needed.{advice}")
+    _check_numeric(values, "X")
+    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None  # polars and the like
+    return Columns(_plain(values), names, np.zeros(values.shape[1], dtype=bool))
+
+
+def _from_frame(X: Any) -> Columns:
+    names = tuple(map(str, X.columns))
+    kinds = [_dtype_kind(dtype) for dtype in X.dtypes]
+    wrong = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
+    if wrong:
+        raise ValueError(
+            f"columns {named(wrong)} of X hold neither numbers nor categories. Convert them: "
+            "X[c].astype('category') for labels, pandas.to_numeric(X[c]) for numbers."
+        )
+    nominal = np.array([kind == "category" for kind in kinds], dtype=bool)
+    if not nominal.any():
+        return Columns(_plain(X.to_numpy(dtype=_common_dtype(X))), names, nominal)
+    values = np.empty(X.shape, dtype=np.float64)
+    for k in range(len(names)):
+        column = X.iloc[:, k]
+        if nominal[k]:
+            codes = column.cat.codes.to_numpy()
+            values[:, k] = np.where(codes < 0, np.nan, first_appearance(codes)[0])
+        else:
+            values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return Columns(values, names, nominal)
+
+
+def _common_dtype(X: Any) -> Any:
+    """Keep what is small already; nullable columns need a float for their missing values."""
+    plain = {dtype for dtype in X.dtypes if isinstance(dtype, np.dtype)}
+    return None if len(plain) == 1 and all(d in plain for d in X.dtypes) else np.float64
+
+
+def _dtype_kind(dtype: Any) -> str:
+    if str(dtype) == "category":
+        return "category"
+    kind = getattr(dtype, "kind", "O")
+    return "number" if kind in "biuf" else "other"
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Booleans as int8, very long floats as float64, bytes in this machine's order.
+
+    Others are converted block by block.
+    """
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if values.dtype == np.bool_:
+        return values.view(np.int8)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # what does not fit is found to be infinite later
+            return values.astype(np.float64)
+    return values
+
+
+def _check_numeric(values: NDArray[Any], name: str) -> None:
+    kind = values.dtype.kind
+    if kind in "biuf":
+        return
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers. Give, for example, the "
+            "modulus and the phase as separate columns."
+        )
+    example = values.flat[0] if values.size else ""
+    raise ValueError(
+        f"{name} has dtype {values.dtype} (first value {example!r}). Numbers are needed: use "
+        f"{name}.astype(float), or a pandas DataFrame whose labels are categories."
+    )
+
+
+def _check_finite(columns: Columns) -> None:
+    if columns.values.dtype.kind != "f":
+        return
+    bad = np.zeros(columns.n_columns, dtype=np.int64)
+    for start in range(0, columns.n_columns, 1024):
+        stop = min(start + 1024, columns.n_columns)
+        bad[start:stop] = (~np.isfinite(columns.values[:, start:stop])).sum(axis=0)
+    if bad.any():
+        _refuse_gaps(bad, [columns.name(k) for k in range(columns.n_columns)])
+
+
+def _refuse_gaps(bad: NDArray[np.int64], names: list[str]) -> None:
+    worst = np.argsort(-bad, kind="stable")[:5]
+    counts = ", ".join(f"{names[k]}: {bad[k]}" for k in worst if bad[k])
+    raise ValueError(
+        f"{np.count_nonzero(bad)} of {len(names)} columns of X have missing or infinite "
+        f"values ({counts}{', ...' if np.count_nonzero(bad) > 5 else ''}). Impute them, or "
+        "drop these columns or rows."
+    )
+
+
+def _warn_about_rare(columns: Columns) -> None:
+    """Name the columns that are constant but for fewer than 5 values."""
+    off_mode = _count_off_mode(columns.values)
+    rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_RARE, columns.n_rows - 1)))
+    if rare.size:
+        warnings.warn(
+            f"columns {named([columns.name(int(k)) for k in rare])} have fewer than {MIN_RARE} "
+            "values that differ from their most frequent one. Their associations have a high "
+            "floor: read them with care, or drop the columns.",
+            UserWarning,
+            stacklevel=outside(),
+        )
+
+
+def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the values of each column that differ from the most frequent one, as far as MIN_RARE.
+
+    If at most 4 values differ from it, it is the median of any 9; so most columns are done with
+    after a few rows.
+    """
+    few = 2 * MIN_RARE - 1
+    if len(values) < few:
+        return np.asarray(len(values) - (values[:, None] == values).sum(axis=0).max(axis=0))
+    mode = np.sort(values[:few], axis=0)[MIN_RARE - 1]
+    counts = np.zeros(values.shape[1], dtype=np.int64)
+    open_ = np.arange(values.shape[1])
+    for start in range(0, len(values), 64):
+        rows = values[start : start + 64]
+        counts[open_] += (rows[:, open_] != mode[open_]).sum(axis=0)
+        open_ = open_[counts[open_] < MIN_RARE]
+        if not open_.size:
+            break
+    return counts
+
+
+def named(names: list[str]) -> str:
+    """The first five names, and how many more there are."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def as_generator(random_state: Any) -> Generator:
+    """One Generator from a seed, a Generator, scikit-learn's RandomState, or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        rng = np.random.default_rng(random_state)
+        if getattr(rng.bit_generator, "seed_seq", None) is None:  # made from an old RandomState
+            rng = np.random.default_rng(rng.integers(2**31, size=4))
+        return rng
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state={random_state!r} cannot seed a generator. Give a non-negative whole "
+            "number, a numpy Generator, or None."
+        ) from error
+
+
+def outside() -> int:
+    """Stack level of the first caller outside the package, so that warnings point at user code."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
+        frame, level = frame.f_back, level + 1
+    return level

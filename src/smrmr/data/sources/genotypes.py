@@ -1,0 +1,104 @@
+"""The source in PLINK's .bed files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...types import Indices
+from .protocol import Which
+
+BED_HEADER = bytes([0x6C, 0x1B, 0x01])
+MISSING_GENOTYPE = -1
+FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
+    np.array(
+        [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)],
+        dtype=np.int8,
+    )
+    .view(np.uint32)
+    .ravel()
+)
+HAS_GAP = (FOUR_GENOTYPES.view(np.int8).reshape(256, 4) == MISSING_GENOTYPE).any(axis=1)
+
+
+@dataclass(frozen=True)
+class BedColumns:
+    """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
+
+    Missing genotypes are refused, or kept as -1.
+    """
+
+    path: Path
+    keep_gaps: bool
+    shape: tuple[int, int]
+
+    @classmethod
+    def open(cls, path: Path, *, keep_gaps: bool = False) -> BedColumns:
+        """Check the file against the .fam and .bim beside it."""
+        n, p = (_count_lines(path.with_suffix(ending)) for ending in (".fam", ".bim"))
+        with path.open("rb") as file:
+            if file.read(3) != BED_HEADER:
+                raise ValueError(f"{path} is not a PLINK .bed file with one SNP after the other.")
+        found, wanted = path.stat().st_size, len(BED_HEADER) + p * -(-n // 4)
+        if found != wanted:
+            raise ValueError(
+                f"{path} has {found:,} bytes; {n:,} samples of {p:,} SNPs take {wanted:,}. It is "
+                "truncated, or the .fam or .bim beside it belongs to another file."
+            )
+        return cls(path, keep_gaps, (n, p))
+
+    def __reduce__(self) -> Any:
+        return BedColumns, (self.path, self.keep_gaps, self.shape)
+
+    @cached_property
+    def _packed(self) -> NDArray[np.uint8]:
+        n, p = self.shape
+        return np.memmap(self.path, np.uint8, "r", len(BED_HEADER), (p, -(-n // 4)))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the SNPs."""
+        path = self.path.with_suffix(".bim")
+        found: list[str] = []
+        with path.open(encoding="utf-8") as file:
+            for line in filter(str.strip, file):
+                cells = line.split(maxsplit=5)
+                if len(cells) < 6:
+                    raise ValueError(
+                        f"{path} has {len(cells)} columns in line {len(found) + 1}. 6 are needed: "
+                        "chromosome, id, morgans, position and two alleles."
+                    )
+                found.append(cells[1])
+        return tuple(found)
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The SNPs asked for."""
+        packed = self._packed[columns]
+        values = FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]]
+        if not self.keep_gaps:
+            bad = np.flatnonzero(HAS_GAP[packed].any(axis=1))
+            # the last byte is padded, with anything
+            bad = bad[(values[bad] == MISSING_GENOTYPE).any(axis=1)]
+            if bad.size:
+                self._refuse(np.arange(self.shape[1])[columns], bad)
+        return values.T
+
+    def _refuse(self, columns: Indices, bad: Indices) -> None:
+        where = columns[bad[0]]
+        raise ValueError(
+            f"{self.path} has missing genotypes in {len(bad)} of {len(columns)} SNPs read, first "
+            f"{self.names[where]}. Use --missing impute-mode on the command line, or "
+            "open_columns(path, missing='impute-mode')."
+        )
+
+
+def _count_lines(path: Path) -> int:
+    if not path.exists():
+        raise FileNotFoundError(f"there is no {path.name} beside the .bed file in {path.parent}.")
+    with path.open("rb") as file:
+        return sum(1 for line in file if line.strip())

@@ -1,0 +1,89 @@
+"""Says what a source of columns must offer, and takes rows and columns of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from numpy.typing import NDArray
+
+from ...types import Indices
+
+Which: TypeAlias = "slice | Indices"
+
+
+@runtime_checkable
+class ColumnSource(Protocol):
+    """Columns that are read when they are needed, so that X need not fit in memory.
+
+    A source is small when pickled: workers get it instead of the data, and read for themselves.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they have any."""
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for, as an array of all rows."""
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Some rows and columns of a source; None for all of them."""
+
+    source: ColumnSource
+    rows: Indices | None
+    columns: Indices | None
+
+    def __reduce__(self) -> Any:
+        return Subset, (self.source, self.rows, self.columns)  # without the names
+
+    def take(self, rows: Indices | None, columns: Indices | None) -> Subset:
+        """Some rows and columns of these."""
+        return Subset(self.source, _chosen(self.rows, rows), _chosen(self.columns, columns))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        n, p = self.source.shape
+        return (
+            n if self.rows is None else len(self.rows),
+            p if self.columns is None else len(self.columns),
+        )
+
+    @cached_property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they have any."""
+        names = self.source.names
+        if names is None or self.columns is None:
+            return names
+        return tuple(names[k] for k in self.columns)
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for, on the chosen rows."""
+        values = self.source.read(columns if self.columns is None else self.columns[columns])
+        return values if self.rows is None else values[self.rows]
+
+
+def subset(source: ColumnSource, rows: Indices | None, columns: Indices | None) -> Subset:
+    """Some rows and columns of a source."""
+    whole = source if isinstance(source, Subset) else Subset(source, None, None)
+    return whole.take(rows, columns)
+
+
+def _chosen(before: Indices | None, now: Indices | None) -> Indices | None:
+    if before is None or now is None:
+        return now if before is None else before
+    return before[now]
+
+
+def two_sides(shape: Any, where: Any) -> tuple[int, int]:
+    """A shape that has rows and columns; any other is refused."""
+    if len(shape) != 2:
+        raise ValueError(f"{where} has shape {tuple(shape)}. Rows and columns are needed.")
+    return int(shape[0]), int(shape[1])

@@ -1,0 +1,244 @@
+"""Turns what users pass as y, or as a variable, into numbers or classes of a settled type."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Data, Indices, Vector
+from .columns import MIN_RARE, MIN_ROWS, Block, Columns, first_appearance, outside
+
+logger = logging.getLogger(__name__)
+
+MAX_CLASSES = 10  # of an integer target that is taken for classes
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target y with its type settled.
+
+    `values` is (n,) for ``"continuous"`` and (n, q) for ``"multi-output"``; for ``"classes"`` it
+    holds class numbers in order of first appearance, and `labels` the names of the classes.
+    """
+
+    kind: str
+    values: Vector
+    labels: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.values.shape[0])
+
+    @property
+    def vectors(self) -> NDArray[np.float64]:
+        """The samples as one set of points, (1, q, n)."""
+        return np.ascontiguousarray(self.values.reshape(self.n_rows, -1).T)[None]
+
+    def block(self) -> Block:
+        """The target as a block of one column; it must not be multi-output."""
+        return Block(self.values[None, :], np.zeros(1, np.intp), self.kind == "classes")
+
+
+def as_target(y: Data, target: str = "auto") -> Target:
+    """Check the target and settle its type.
+
+    With ``"auto"``, strings, booleans and categories are classes; whole numbers with at most 10
+    levels of at least 5 rows each are classes too, with a warning; other numbers are continuous,
+    and an (n, q) array is multi-output.
+    """
+    if target not in ("auto", "continuous", "classes"):
+        raise ValueError(
+            f"target={target!r} is not known. Use 'auto', 'continuous' or 'classes'; a y with "
+            "several columns is multi-output."
+        )
+    values, labelled = _target_array(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ValueError(
+            f"y has shape {values.shape}. One value a row is needed, or one row of values for "
+            "several outputs."
+        )
+    kind = "multi-output" if values.ndim == 2 else _target_kind(values, labelled, target)
+    logger.info("target taken as %s", kind)
+    if kind == "multi-output":
+        return _multi_output(values, labelled, target)
+    if kind == "continuous":
+        return Target(kind, _continuous(values, labelled))
+    codes, n_classes = first_appearance(values)
+    if n_classes < 2:
+        raise ValueError("y has a single class. At least two are needed.")
+    if n_classes == len(values):
+        raise ValueError(
+            f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids. "
+            "Pass the class of each sample, or target='continuous' for numbers."
+        )
+    return Target(kind, codes, _class_names(y, codes))
+
+
+def take_rows(target: Target, rows: Indices) -> Target:
+    """The target in fewer rows; classes are numbered anew, for some may be gone."""
+    values = target.values[rows]
+    return Target(target.kind, first_appearance(values)[0] if target.kind == "classes" else values)
+
+
+def _class_names(y: Data, codes: Vector) -> tuple[str, ...]:
+    """Name of each class as the user wrote it."""
+    written = np.asarray(y, dtype=object).ravel()
+    first = np.unique(codes, return_index=True)[1]
+    return tuple(
+        f"{label:g}" if isinstance(label, float) else str(label) for label in written[first]
+    )
+
+
+def check_same_rows(columns: Columns, target: Target) -> None:
+    """Refuse features and a target of different lengths."""
+    if columns.n_rows != target.n_rows:
+        raise ValueError(
+            f"X has {columns.n_rows} rows and y has {target.n_rows}. They must describe the same "
+            "samples in the same order."
+        )
+
+
+def as_variable(x: Data, name: str) -> Target:
+    """Check one variable of a plain function: numbers are numbers, labels are classes."""
+    values, labelled = _target_array(x, name)
+    if values.ndim not in (1, 2) or len(values) < MIN_ROWS or values.size == 0:
+        raise ValueError(
+            f"{name} has shape {values.shape}. At least {MIN_ROWS} samples are needed, one value "
+            "or one row of values each."
+        )
+    if values.ndim == 2 and values.shape[1] > 1:
+        if labelled:
+            raise ValueError(
+                f"{name} has several columns of labels. Join them into one label a row."
+            )
+        return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
+    values = values.ravel()
+    if labelled:
+        return Target("classes", first_appearance(values)[0])
+    return Target("continuous", values.astype(np.float64))
+
+
+def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
+    """Return the array behind y, and whether it holds labels rather than numbers."""
+    if hasattr(y, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix. Pass {name}.toarray().")
+    if isinstance(y, np.ma.MaskedArray) and np.any(getattr(y, "mask", False)):
+        raise ValueError(f"{name} has masked values. Drop these samples everywhere, or fill them.")
+    if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    if str(getattr(y, "dtype", "")) == "category":
+        codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
+        _refuse_missing(codes < 0, name)
+        return codes, True
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise ValueError(
+            f"the rows of {name} differ in length. One value a row is needed."
+        ) from None
+    if values.dtype.names:
+        raise ValueError(
+            f"{name} is a table of fields ({', '.join(values.dtype.names)}), as used for survival "
+            "times. Survival targets are not supported: pass one field, such as the event within "
+            "a fixed time as classes."
+        )
+    if values.dtype.kind == "O":
+        return _from_objects(values, name)
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must be real numbers or classes.")
+    if values.dtype.kind in "mM":
+        raise ValueError(
+            f"{name} holds dates. Convert them to numbers, such as days since a start."
+        )
+    if values.dtype.kind == "f":
+        with np.errstate(over="ignore"):
+            values = values.astype(np.float64)
+        _refuse_missing(~np.isfinite(values), name)
+    return values, values.dtype.kind not in "iuf"
+
+
+def _from_objects(values: NDArray[Any], name: str) -> tuple[NDArray[Any], bool]:
+    """Numbers if all objects are, else labels; 1 and "1" are different labels."""
+    objects = values.ravel().tolist()
+    _refuse_missing(np.array([_is_missing(v) for v in objects], dtype=bool), name)
+    if any(hasattr(v, "strftime") for v in objects):
+        raise ValueError(
+            f"{name} holds dates. Convert them to numbers, such as days since a start."
+        )
+    if all(isinstance(v, (Real, Decimal)) and not isinstance(v, bool) for v in objects):
+        try:
+            numbers = np.array([float(v) for v in objects]).reshape(values.shape)
+        except OverflowError:
+            raise ValueError(f"{name} holds numbers too large for float64. Scale them.") from None
+        _refuse_missing(~np.isfinite(numbers), name)
+        return numbers, False
+    labels = [v if isinstance(v, str) else f"{type(v).__name__}\0{v}" for v in objects]
+    return np.array(labels).reshape(values.shape), True
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA does not know whether it differs from itself
+        return True
+
+
+def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
+    if missing.any():
+        raise ValueError(
+            f"{name} has {int(missing.sum())} missing or infinite values in {missing.size}. Drop "
+            "these samples everywhere, or fill them."
+        )
+
+
+def _multi_output(values: NDArray[Any], labelled: bool, target: str) -> Target:
+    if labelled or target == "classes":
+        raise ValueError(
+            f"y has {values.shape[1]} columns and is meant as classes. Several outputs must be "
+            "numbers: encode the classes, or join them into one label a row."
+        )
+    if (values == values[0]).all():
+        raise ValueError("y has a single value in every column. It must vary.")
+    return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
+
+
+def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
+    if target != "auto":
+        return target
+    if labelled:
+        return "classes"
+    if values.dtype.kind == "f" and (values != np.rint(values)).any():
+        return "continuous"
+    levels, counts = np.unique(values, return_counts=True)
+    if len(levels) == 1 or len(levels) > MAX_CLASSES or counts.min() < MIN_RARE:
+        return "continuous"
+    warnings.warn(
+        f"y has {len(levels)} whole-numbered levels and is taken for classes. Say "
+        "target='continuous' if they are quantities, target='classes' to confirm "
+        "(--target-type on the command line).",
+        UserWarning,
+        stacklevel=outside(),
+    )
+    return "classes"
+
+
+def _continuous(values: NDArray[Any], labelled: bool) -> Vector:
+    if labelled and values.dtype.kind != "b":
+        raise ValueError(
+            "y holds labels and target='continuous' was asked for. Give numbers, or "
+            "target='classes'."
+        )
+    numbers = values.astype(np.float64)
+    if (numbers == numbers[0]).all():
+        raise ValueError(f"y has the single value {numbers[0]:g}. It must vary.")
+    return np.asarray(numbers)

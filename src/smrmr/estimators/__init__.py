@@ -1,0 +1,1 @@
+"""SmRMR and its rivals as scikit-learn selectors."""

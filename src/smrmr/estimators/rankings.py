@@ -1,0 +1,234 @@
+"""Offers rivals of penalised mRMR under one API: SIS and MRMR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..association.associations import parse_bytes
+from ..association.associator import Associator
+from ..data.columns import Columns
+from ..data.target import Target
+from ..measures import as_measure
+from ..measures.protocol import Measure
+from ..types import Data, Indices, Vector
+from .mutual_information import DiscreteInformation, NeighbourInformation
+from .selector import Selector
+
+QUOTIENT_FLOOR = 1e-3  # redundancies below it count as this much: a quotient by 0 says nothing
+
+
+class Ranking(Selector):
+    """What the rivals share: a number of features to select, and a ranking of all of them."""
+
+    n_features_to_select: int
+    ranking_: Indices
+    scores_: Vector
+
+    def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
+        columns, response = super()._read(X, y, target)
+        if not (
+            isinstance(self.n_features_to_select, (int, np.integer))
+            and self.n_features_to_select > 0
+        ):
+            raise ValueError(
+                f"n_features_to_select={self.n_features_to_select!r} must be a positive integer."
+            )
+        return columns, response
+
+    def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
+        """Rank the chosen in their order, the others after them by relevance."""
+        self.scores_ = scores
+        self.relevance_ = relevance
+        self.support_ = np.zeros(len(relevance), dtype=bool)
+        self.support_[chosen] = True
+        by_relevance = np.argsort(-relevance, kind="stable")
+        order = np.concatenate([chosen, by_relevance[~self.support_[by_relevance]]]).astype(np.intp)
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
+
+
+class SIS(Ranking):
+    r"""Sure independence screening: the features of largest relevance (Fan and Lv 2008).
+
+    Keeps the `n_features_to_select` features with the largest :math:`D(X_k, Y)` or, given a
+    `threshold` :math:`\lambda_n`, all with :math:`D(X_k, Y) \ge \lambda_n` (paper, eq.
+    active_var_estim). It looks at one feature at a time: redundant features all come in.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many features to keep; all of them if there are fewer.
+    measure
+        Association, see `smrmr.associate`. With ``"pearson"`` this is the original SIS.
+    threshold
+        Keep by relevance instead of by number.
+    target, n_jobs, memory
+        As in `smrmr.associate`.
+
+    Attributes
+    ----------
+    scores_, relevance_
+        Relevance of every feature.
+    ranking_
+        1 for the most relevant feature, 2 for the next, and so on.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        measure: str | Measure = "pc",
+        threshold: float | None = None,
+        target: str = "auto",
+        n_jobs: int | None = None,
+        memory: str | int = "1GB",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.measure = measure
+        self.threshold = threshold
+        self.target = target
+        self.n_jobs = n_jobs
+        self.memory = memory
+
+    def fit(self, X: Data, y: Data) -> SIS:
+        """Measure the relevance of every feature and keep the best."""
+        columns, response = self._read(X, y, self.target)
+        engine = Associator(
+            columns, as_measure(self.measure), self.n_jobs, parse_bytes(self.memory)
+        )
+        relevance = engine.with_target(response)
+        order = np.argsort(-relevance, kind="stable")
+        if self.threshold is None:
+            chosen = order[: self.n_features_to_select]
+        else:
+            chosen = order[relevance[order] >= self.threshold]
+        self._keep([int(k) for k in chosen], relevance, relevance)
+        return self
+
+
+class MRMR(Ranking):
+    r"""Classic greedy mRMR (Peng, Long and Ding 2005; Ding and Peng 2005).
+
+    The first feature is the most relevant. Each next one maximises, with S the features chosen,
+
+    - ``scheme="difference"``: :math:`D(X_k, Y) - \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`,
+    - ``scheme="quotient"``: :math:`D(X_k, Y) \,/\, \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`.
+
+    With mutual information these are MID and MIQ. A mean redundancy below 0.001 divides as 0.001.
+    Redundancy is computed against chosen features only. Paper: eq. (mrmr), of which this is the
+    usual greedy approximation.
+
+    Parameters
+    ----------
+    n_features_to_select
+        How many features to choose; all of them if there are fewer.
+    measure
+        ``"mi"``: mutual information of columns cut into three states at mean -/+ one standard
+        deviation; ``"mi-knn"``: scikit-learn's nearest-neighbour estimators; ``"f"``: relevance by
+        the F statistic, redundancy by \|r\|; or any measure of `smrmr.associate`.
+    scheme
+        ``"difference"`` or ``"quotient"``.
+    target, n_jobs, memory
+        As in `smrmr.associate`.
+    random_state
+        Seed of ``"mi-knn"``, which adds a little noise to its data.
+
+    Attributes
+    ----------
+    scores_
+        The criterion at the moment a feature was chosen; NaN for features that were not.
+    relevance_
+        Relevance of every feature.
+    ranking_
+        1 for the first feature chosen, 2 for the next; those not chosen follow by relevance.
+
+    Notes
+    -----
+    With ``measure="f", scheme="quotient"`` this is what the package mrmr_selection computes for a
+    regression: every single \|r\| below 0.001 counts as 0.001, and a copy of the chosen features
+    scores 0. Unlike there, missing values are refused.
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        measure: str | Measure = "mi",
+        scheme: str = "difference",
+        target: str = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        memory: str | int = "1GB",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.measure = measure
+        self.scheme = scheme
+        self.target = target
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory = memory
+
+    def fit(self, X: Data, y: Data) -> MRMR:
+        """Choose features one at a time."""
+        if self.scheme not in ("difference", "quotient"):
+            raise ValueError(
+                f"scheme={self.scheme!r} is not known. Use 'difference' or 'quotient'."
+            )
+        columns, response = self._read(X, y, self.target)
+        relevance, redundancy_with = self._associations(columns, response)
+        scores = np.full(columns.n_columns, np.nan)
+        free = np.ones(columns.n_columns, dtype=bool)
+        redundancy = np.zeros(columns.n_columns)
+        chosen: list[int] = []
+        for count in range(min(self.n_features_to_select, columns.n_columns)):
+            if count:
+                redundancy += redundancy_with(chosen[-1])
+            criterion = self._criterion(relevance, redundancy / count) if count else relevance
+            best = int(np.where(free, criterion, -np.inf).argmax())
+            scores[best] = criterion[best]
+            free[best] = False
+            chosen.append(best)
+        self._keep(chosen, scores, relevance)
+        return self
+
+    def _criterion(self, relevance: Vector, redundancy: Vector) -> Vector:
+        if self.scheme == "difference":
+            return relevance - redundancy
+        copies = redundancy >= 1.0 if self.measure == "f" else np.zeros(len(redundancy), dtype=bool)
+        return np.where(copies, 0.0, relevance / np.maximum(redundancy, QUOTIENT_FLOOR))
+
+    def _associations(
+        self, columns: Columns, response: Target
+    ) -> tuple[Vector, Callable[[int], Vector]]:
+        engine: DiscreteInformation | NeighbourInformation | Associator
+        if self.measure == "mi":
+            engine = DiscreteInformation(columns)
+        elif self.measure == "mi-knn":
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            engine = NeighbourInformation(columns, seed, self.n_jobs)
+        else:
+            measure = as_measure("pearson" if self.measure == "f" else self.measure)
+            memory = parse_bytes(self.memory)
+            engine = Associator(columns, measure, self.n_jobs, memory, keep=True)
+        relevance = engine.with_target(response)
+        if self.measure != "f":
+            return relevance, engine.with_feature
+        return _f_statistic(relevance, response), lambda k: np.maximum(
+            np.sqrt(engine.with_feature(k)), QUOTIENT_FLOOR
+        )
+
+
+def _f_statistic(r2: Vector, target: Target) -> Vector:
+    """F statistic of every feature from its squared correlation (for classes: ratio) with y."""
+    if target.kind == "multi-output":
+        raise ValueError("the F statistic needs a target of one column. Use another measure.")
+    if target.kind == "classes":
+        raise ValueError(
+            "the F statistic is for a continuous target here. Use measure='mi' or 'pc' for classes."
+        )
+    n = target.n_rows
+    return np.asarray(r2 / np.maximum(1.0 - r2, 1e-15) * (n - 2))

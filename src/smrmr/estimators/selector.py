@@ -1,0 +1,67 @@
+"""What every selector of this package shares as a scikit-learn estimator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..data.columns import Columns, as_columns
+from ..data.sources import as_source
+from ..data.target import Target, as_target, check_same_rows
+from ..types import Data, Mask
+
+
+class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+    """Reads X and y as scikit-learn expects it, and answers `get_support` from `support_`."""
+
+    support_: Mask
+
+    def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        names = getattr(X, "columns", None)
+        if (source := as_source(X)) is not None:
+            self.n_features_in_ = source.shape[1]
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
+            X, names = source, None  # which scikit-learn does not know
+        elif hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
+            validate_data(self, X, skip_check_array=True)
+        else:
+            X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
+        columns, response = as_columns(X), as_target(y, target)
+        check_same_rows(columns, response)
+        if names is not None:  # scikit-learn hands on other frames as bare arrays
+            columns = replace(columns, names=tuple(map(str, names)))
+        return columns, response
+
+    def transform(self, X: Data) -> Any:
+        """Keep the selected features; frames with categories stay frames, of sources it is read."""
+        if (source := as_source(X)) is not None:
+            if source.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
+                    f"{self.n_features_in_} features as input."
+                )
+            return as_columns(source).read(np.flatnonzero(self.get_support()))
+        if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
+            validate_data(self, X, reset=False, skip_check_array=True)
+            return X.iloc[:, np.flatnonzero(self.get_support())]
+        return super().transform(X)
+
+    def _get_support_mask(self) -> Mask:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.string = False
+        return tags

@@ -1,0 +1,161 @@
+"""Finds features that are copies of one another, without comparing all pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from ..data.columns import Columns
+from ..runs.blocks import one_blas_thread, open_pool, run_blocks
+from ..types import Indices, Mask, Matrix, Progress, Vector
+from .fingerprints import Fingerprints, directions, fingerprints, have_ties, unit_columns
+
+__all__ = ["find_copies", "groups_of", "have_ties", "signs_against", "tiles", "unit_columns"]
+
+TILE = 1024
+COPY = 1e-8  # columns with |r| above 1 - COPY are copies
+REACH = 1.01 * np.sqrt(2 * COPY)  # how far apart the places of copies can be
+
+Links: TypeAlias = tuple[Indices, Indices]
+
+
+def find_copies(
+    columns: Columns,
+    by_rank: bool,
+    n_jobs: int | None = 1,
+    memory: int = 10**9,
+    progress: Progress | None = None,
+) -> tuple[Indices, Mask]:
+    """For each column the first of its copies, and which columns are constant.
+
+    Columns with ties, and with `by_rank` all others, also copy their monotone transforms: these
+    have the same normal scores. Columns are read block by block; later only those in doubt.
+    """
+    from scipy.stats import rankdata
+
+    def plain(which: Indices) -> Matrix:
+        return unit_columns(columns.read(which))
+
+    def ranked(which: Indices) -> Matrix:
+        return unit_columns(rankdata(columns.read(which), axis=0))
+
+    width = max(1, min(TILE, memory // (128 * columns.n_rows)))  # by which 64 bytes a value fit
+    found = _fingerprints(columns, by_rank, width, n_jobs, progress)
+    varied = np.flatnonzero(~found.constant)
+    few, many = varied[found.few[varied]], varied[~found.few[varied]]
+    compared = many[np.isfinite(found.ranked_places[many, 0])]
+    links = [
+        _same_digest(few, found.ranked_digest)[1],
+        _alike_in_rank(_link(many, found.places, found.digest, plain, width), ranked, width),
+        _link(compared, found.ranked_places, found.ranked_digest, ranked, width),
+    ]
+    return _representatives(links, columns.n_columns), found.constant
+
+
+def tiles(p: int, width: int = TILE) -> list[slice]:
+    """Slices of 1,024 columns or fewer, so that sorting needs little memory."""
+    return [slice(start, min(start + width, p)) for start in range(0, p, width)]
+
+
+def _fingerprints(
+    columns: Columns, by_rank: bool, width: int, n_jobs: int | None, progress: Progress | None
+) -> Fingerprints:
+    """Fingerprints of all columns, read block by block."""
+    spans = [columns.span(tile.start, tile.stop) for tile in tiles(columns.n_columns, width)]
+    parts = []
+    with open_pool(n_jobs if len(spans) > 1 else 1) as pool:
+        tasks = [delayed(_of_span)(span, by_rank) for span in spans]
+        for done, arrays in enumerate(run_blocks(pool, tasks), 1):
+            parts.append(arrays)
+            if progress:
+                progress("copies", done, len(spans))
+    return Fingerprints(*(np.concatenate(same) for same in zip(*parts, strict=True)))
+
+
+def _of_span(columns: Columns, by_rank: bool) -> list[NDArray[Any]]:
+    with one_blas_thread():
+        found = fingerprints(columns.values, directions(columns.n_rows), by_rank)
+    return [getattr(found, f.name) for f in fields(found)]
+
+
+def _same_digest(which: Indices, digest: NDArray[np.uint64]) -> tuple[Indices, Links]:
+    """One column of every digest, and links of the others to it."""
+    words = np.ascontiguousarray(digest[which]).view(np.dtype((np.void, 16))).ravel()
+    _, first, group = np.unique(words, return_index=True, return_inverse=True)
+    copies = np.arange(len(which)) != first[group]
+    return which[np.sort(first)], (which[copies], which[first[group[copies]]])
+
+
+def _link(
+    which: Indices,
+    places: Matrix,
+    digest: NDArray[np.uint64],
+    fetch: Callable[[Indices], Matrix],
+    width: int,
+) -> Links:
+    """Pairs that tie together all columns that correlate by more than 1 - 1e-8 in size.
+
+    Copies lie within 1.5e-4 of each other, up to sign, and so do their projections on any
+    direction; columns that are near in all of them are fetched and compared.
+    """
+    from scipy.spatial import cKDTree
+
+    alone, (first, second) = _same_digest(which, digest)
+    if len(alone) < 2:
+        return first, second
+    near = cKDTree(places[alone]).query_pairs(REACH, p=np.inf, output_type="ndarray")
+    a, b = alone[near[:, 0]], alone[near[:, 1]]
+    same = _correlations(a, b, fetch, width) > 1 - COPY
+    return np.concatenate([first, a[same]]), np.concatenate([second, b[same]])
+
+
+def _alike_in_rank(links: Links, fetch: Callable[[Indices], Matrix], width: int) -> Links:
+    """Drop links that one far row makes: where it is far in both, any two columns correlate."""
+    first, second = links
+    alike = _correlations(first, second, fetch, width) > 0.99
+    return first[alike], second[alike]
+
+
+def _correlations(
+    first: Indices, second: Indices, fetch: Callable[[Indices], Matrix], width: int
+) -> Vector:
+    """Absolute correlations of pairs of columns, a few pairs at a time."""
+    found = np.empty(len(first))
+    for tile in tiles(len(first), width):
+        a, b = fetch(first[tile]), fetch(second[tile])
+        found[tile] = np.abs(np.einsum("ij,ij->j", a, b))
+    return found
+
+
+def _representatives(links: list[Links], p: int) -> Indices:
+    """For each of p columns the first column of its group of linked ones."""
+    first, second = (np.concatenate(ends) for ends in zip(*links, strict=True))
+    graph = coo_array((np.ones(len(first), bool), (first, second)), shape=(p, p))
+    n_groups, group = connected_components(graph, directed=False)
+    leaders = np.full(n_groups, p)
+    np.minimum.at(leaders, group, np.arange(p))
+    return np.asarray(leaders[group], dtype=np.intp)
+
+
+def groups_of(leaders: Indices) -> tuple[Indices, ...]:
+    """The groups of two or more columns with one leader, each in order."""
+    shared = np.flatnonzero(np.bincount(leaders)[leaders] > 1)
+    order = shared[np.argsort(leaders[shared], kind="stable")]
+    parts = np.split(order, np.flatnonzero(np.diff(leaders[order])) + 1)
+    return tuple(parts) if len(order) else ()
+
+
+def signs_against(columns: Matrix, leaders: Indices) -> Vector:
+    """Sign of the correlation of each column with its leader; 1 for leaders."""
+    followers = np.flatnonzero(leaders != np.arange(len(leaders)))
+    signs = np.ones(columns.shape[1])
+    inner = np.einsum("ij,ij->j", columns[:, followers], columns[:, leaders[followers]])
+    signs[followers] = np.where(inner < 0, -1.0, 1.0)
+    return signs

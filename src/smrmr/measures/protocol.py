@@ -1,0 +1,59 @@
+"""Says what a measure must offer: embeddings of columns, and their inner products."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ..data.columns import Block
+from ..data.target import Target
+from ..types import Indices, Matrix, Vector
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a prepared column is for: how many partners it will meet, and how many at a time."""
+
+    partners: int
+    at_once: int
+
+
+ONCE = Use(partners=1, at_once=1)
+
+
+class Part(Protocol):
+    """Columns of one kind, prepared so that inner products of their embeddings are cheap."""
+
+    @property
+    def columns(self) -> Indices:
+        """Positions of the columns in the data."""
+
+    @property
+    def energies(self) -> Vector:
+        """Squared norm of every embedding; 0 marks a constant column."""
+
+
+class Measure(Protocol):
+    """A dependence measure: embeds columns and multiplies embeddings.
+
+    The association of two columns is the cosine of their embeddings; the normalisation lives in
+    `smrmr.association`, so a measure supplies inner products only.
+    """
+
+    def prepare(self, block: Block, use: Use) -> list[Part]:
+        """Sort the columns of a block into parts that are multiplied in one way each."""
+
+    def prepare_target(self, target: Target) -> Part:
+        """Embed the target."""
+
+    def inner(self, a: Any, b: Any) -> Matrix:
+        """Inner products of every embedding of part `a` with every embedding of part `b`.
+
+        Of a part with itself only the upper triangle is read.
+        """
+
+    def bytes_per_column(self, n_rows: int, use: Use) -> int:
+        """Upper estimate of what a prepared column of numbers holds in memory."""
+
+    def tile(self, target: Target | None) -> int:
+        """How many columns a block should have; fixed, so that `n_jobs` cannot change a bit."""

@@ -1,0 +1,1 @@
+"""How work is run: blocks, checkpoints, files written whole, progress."""

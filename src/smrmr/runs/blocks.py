@@ -1,0 +1,88 @@
+"""Runs work in blocks: on joblib's workers, with one BLAS thread each, kept by checkpoints."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from joblib import Parallel
+from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
+
+from .checkpoints import current_checkpoints
+
+
+@contextmanager
+def open_pool(n_jobs: int | None) -> Iterator[Any]:
+    """Open joblib's workers: threads, or what the user set with ``joblib.parallel_config``."""
+    with (
+        one_blas_thread(),
+        Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as pool,
+    ):
+        yield pool
+
+
+def run_blocks(pool: Any, tasks: list[Any]) -> Iterator[list[NDArray[Any]]]:
+    """Results of the tasks in order, each a list of arrays.
+
+    In a run with checkpoints, finished blocks are read and new ones kept. An error or Ctrl-C in
+    the use of the results cancels the rest.
+    """
+    kept = current_checkpoints()
+    stage = kept.next_stage() if kept else 0
+    there = [kept is not None and kept.holds(stage, i) for i in range(len(tasks))]
+    results = pool(task for task, known in zip(tasks, there, strict=True) if not known)
+    try:
+        for i, known in enumerate(there):
+            found = kept.load(stage, i) if kept and known else None
+            if found is None:
+                function, arguments, options = tasks[i]
+                found = function(*arguments, **options) if known else next(results)  # damaged: here
+                if kept:
+                    kept.save(stage, i, found)
+            yield found
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's remark that results were left unused
+            results.close()
+
+
+class _BlasLimit:
+    """Keeps BLAS to one thread while anyone asks for it: its own threads change the last bits.
+
+    The limit is the process's, so it is set by the first to come and lifted by the last to go.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limit: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._limit = _threadpools().limit(limits=1, user_api="blas")
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._limit.restore_original_limits()
+
+
+_blas_limit = _BlasLimit()
+
+
+def one_blas_thread() -> _BlasLimit:
+    """Return a context in which BLAS uses one thread."""
+    return _blas_limit
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()

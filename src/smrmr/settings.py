@@ -1,0 +1,1 @@
+"""Checks settings that several stages share: levels, choices, sizes, seeds."""

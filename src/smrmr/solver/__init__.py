@@ -1,0 +1,1 @@
+"""The penalised mRMR problem and its solution."""

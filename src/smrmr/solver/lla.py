@@ -1,0 +1,305 @@
+r"""Minimises the penalised mRMR loss (2.4) on relevance and redundancy, with a certificate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..association.associations import Associations
+from ..types import Indices, Matrix, Vector
+from .descent import count_above, minimise
+from .penalties import Penalty, as_penalty
+
+MAX_ROUNDS = 1000
+LLA_CHANGE = 1e-6  # LLA stops once theta moves less than this, in L2
+COPIES = 1e-8  # features this close to redundancy 1, with rows as close, share their theta
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A minimiser of the penalised loss and what proves it.
+
+    Attributes
+    ----------
+    theta
+        Coefficients, at least 0; zeros are exact.
+    objective
+        Penalised loss at `theta`.
+    kkt
+        Largest violation of the optimality conditions of the last convex problem solved.
+    n_iter
+        Rounds of the solver, over all LLA steps.
+    converged
+        Whether `kkt` reached the tolerance.
+    """
+
+    theta: Vector
+    objective: float
+    kkt: float
+    n_iter: int
+    converged: bool
+
+
+@dataclass(frozen=True)
+class SolutionPath:
+    """Solutions along decreasing lambdas: row i of `thetas` belongs to ``lams[i]``."""
+
+    lams: Vector
+    thetas: Matrix
+    objectives: Vector
+    kkts: Vector
+    converged: bool
+
+
+def loss(associations: Associations, theta: Vector) -> float:
+    r"""Loss without penalty, :math:`\tfrac12 - r'\theta + \tfrac12 \theta' D \theta`.
+
+    Paper: eq. (unpen_loss), with D(Y, Y) = 1.
+    """
+    support = np.flatnonzero(theta)
+    theta, relevance = theta[support], associations.relevance[support]
+    pull = associations.redundancy[np.ix_(support, support)] @ theta
+    return float(0.5 - relevance @ theta + 0.5 * theta @ pull)
+
+
+def lambda_max(associations: Associations) -> float:
+    """Smallest lambda at which every coefficient is zero: the largest relevance."""
+    return float(associations.relevance.max(initial=0.0))
+
+
+def solve(
+    associations: Associations,
+    *,
+    penalty: str | Penalty | None = "mcp",
+    lam: float = 0.01,
+    lla_steps: int = 2,
+    tol: float = 1e-8,
+) -> Solution:
+    r"""Coefficients of the penalised mRMR problem.
+
+    .. math:: \min_{\theta \ge 0} \; \tfrac12 - r'\theta + \tfrac12 \theta' D \theta
+              + \sum_k p(\lambda, \theta_k)
+
+    with r the relevance and D the redundancy. Paper: eq. (penalized_mrmr). SCAD and MCP are solved
+    by local linear approximation: a LASSO, then LASSOs weighted by the slope of the penalty at the
+    last solution. On :math:`\theta \ge 0` each of them is a convex quadratic problem, solved by
+    coordinate descent on an active set with exact steps.
+
+    Parameters
+    ----------
+    associations
+        From `smrmr.associate`.
+    penalty
+        ``"none"`` or None, ``"l1"``, ``"scad"``, ``"mcp"``, or an instance such as ``MCP(b=3.0)``.
+    lam
+        The penalty's lambda, at least 0.
+    lla_steps
+        Convex problems solved in all for SCAD and MCP; stops early once theta moves less than 1e-6.
+    tol
+        Largest KKT residual allowed. If it is not reached a `ConvergenceWarning` says so, and so
+        does the `converged` field.
+
+    Notes
+    -----
+    Features identical to 1e-8 share their coefficient evenly, and `kkt` is then that of the problem
+    with each such group as one feature; constant features get 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr import Associations, solve
+    >>> apart = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
+    >>> solve(apart, penalty="l1", lam=0.3).theta.tolist()
+    [0.2, 0.0]
+    """
+    (solution,) = _run(associations, penalty, [lam], lla_steps, tol)
+    return solution
+
+
+def solution_path(
+    associations: Associations,
+    *,
+    penalty: str | Penalty | None = "mcp",
+    lams: Sequence[float] | Vector | None = None,
+    n_lams: int = 50,
+    floor: float = 1e-3,
+    lla_steps: int = 2,
+    tol: float = 1e-8,
+) -> SolutionPath:
+    """Solutions from `lambda_max`, where all coefficients are zero, down to `floor` times that.
+
+    Parameters
+    ----------
+    lams
+        Lambdas to use instead, in decreasing order.
+    n_lams, floor
+        Number of lambdas, evenly spaced on a logarithmic scale, and the last as a share of the
+        first.
+    associations, penalty, lla_steps, tol
+        As in `solve`.
+
+    Notes
+    -----
+    Each solution starts from the last, so that a path costs little more than its last point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr import Associations, solution_path
+    >>> apart = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
+    >>> path = solution_path(apart, penalty="l1", lams=[0.5, 0.1])
+    >>> path.thetas.round(12).tolist()
+    [[0.0, 0.0], [0.4, 0.1]]
+    """
+    lams = _lambdas(associations, lams, n_lams, floor)
+    found = _run(associations, penalty, lams, lla_steps, tol)
+    return SolutionPath(
+        lams,
+        np.array([solution.theta for solution in found]),
+        np.array([solution.objective for solution in found]),
+        np.array([solution.kkt for solution in found]),
+        all(solution.converged for solution in found),
+    )
+
+
+def _run(
+    associations: Associations,
+    penalty: str | Penalty | None,
+    lams: Sequence[float] | Vector,
+    lla_steps: int,
+    tol: float,
+) -> list[Solution]:
+    """Solutions along the lambdas, each started from the last."""
+    rule = as_penalty(penalty)
+    if not (np.isfinite(lams).all() and min(lams) >= 0):
+        raise ValueError(f"lam={lams!r} is not a lambda. Give numbers of at least 0.")
+    if lla_steps < 1 or not tol > 0:
+        raise ValueError(
+            f"lla_steps={lla_steps!r} and tol={tol!r}: at least one step and a positive tolerance "
+            "are needed."
+        )
+    problem = _Problem.of(associations)
+    found = problem.solutions(rule, lams, lla_steps, tol)
+    used = np.flatnonzero(np.any([solution.theta > 0 for solution in found], axis=0))
+    if problem.has_copies(used):
+        found = problem.merged().solutions(rule, lams, lla_steps, tol)
+    if not np.isfinite([solution.kkt for solution in found]).all():
+        raise ValueError("redundancy has missing or infinite values. Measure it again.")
+    if not all(solution.converged for solution in found):
+        _warn(max(solution.kkt for solution in found), tol)
+    return found
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """Relevance and redundancy, with every set of identical features taken as one."""
+
+    relevance: Vector
+    redundancy: Matrix
+    group: Indices
+    sizes: Vector
+
+    @classmethod
+    def of(cls, associations: Associations) -> _Problem:
+        """Check the associations; features count as different until they are `merged`."""
+        relevance = np.ascontiguousarray(associations.relevance, dtype=np.float64)
+        redundancy = np.ascontiguousarray(associations.redundancy, dtype=np.float64)
+        p = len(relevance)
+        if relevance.ndim != 1 or p == 0 or redundancy.shape != (p, p):
+            raise ValueError(
+                f"relevance has shape {relevance.shape} and redundancy {redundancy.shape}. One "
+                "relevance a feature and one redundancy a pair of features are needed."
+            )
+        if not np.isfinite(relevance).all():
+            raise ValueError("relevance has missing or infinite values. Measure it again.")
+        return cls(relevance, redundancy, np.arange(p), np.ones(p))
+
+    def solutions(
+        self, penalty: Penalty, lams: Sequence[float] | Vector, lla_steps: int, tol: float
+    ) -> list[Solution]:
+        """Solutions along the lambdas, each started from the last."""
+        starts = _Starts(np.zeros_like(self.relevance), np.zeros_like(self.relevance))
+        return [_lla(self, penalty, float(lam), lla_steps, tol, starts) for lam in lams]
+
+    def has_copies(self, features: Indices) -> bool:
+        """Whether any of the features may have an identical one."""
+        return bool(count_above(self.redundancy, features, 1 - COPIES) > len(features))
+
+    def merged(self) -> _Problem:
+        """Take identical features as one: the solver pays whichever comes first."""
+        group = self.group.copy()
+        for k, m in np.argwhere(np.triu(self.redundancy > 1 - COPIES, 1)):
+            same = abs(self.relevance[k] - self.relevance[m]) <= COPIES
+            if same and np.abs(self.redundancy[k] - self.redundancy[m]).max() <= 2 * COPIES:
+                group[m] = min(group[m], group[k])
+        _, first, group = np.unique(group, return_index=True, return_inverse=True)
+        redundancy = np.ascontiguousarray(self.redundancy[np.ix_(first, first)])
+        return _Problem(self.relevance[first], redundancy, group, np.bincount(group).astype(float))
+
+    def spread(self, total: Vector) -> Vector:
+        """Coefficients of all features: a group's total in equal parts."""
+        return np.asarray((total / self.sizes)[self.group])
+
+
+@dataclass
+class _Starts:
+    """Where the solver starts: the last LASSO solution, and the last of the later LLA steps."""
+
+    lasso: Vector
+    later: Vector
+
+
+def _lla(
+    problem: _Problem, penalty: Penalty, lam: float, lla_steps: int, tol: float, starts: _Starts
+) -> Solution:
+    """Solve the LASSO, then LASSOs weighted by the slopes at the last solution."""
+    relevance, gradient = problem.relevance, np.empty_like(problem.relevance)
+    weights = penalty.slope(lam, np.zeros_like(relevance))
+    theta, n_iter = starts.lasso, 0
+    for step in range(lla_steps):
+        if step > 0:
+            slopes = penalty.slope(lam, theta / problem.sizes)
+            if np.array_equal(slopes, weights):  # the LASSO, no penalty, or nothing to change
+                break
+            last, weights = theta, slopes
+            theta = starts.later if step == 1 else theta.copy()
+        gain = relevance - weights
+        kkt, rounds = minimise(problem.redundancy, gain, theta, gradient, tol, MAX_ROUNDS)
+        n_iter += rounds
+        if step > 0 and np.linalg.norm(theta - last) < LLA_CHANGE:
+            break
+    if not np.isfinite(gradient).all():
+        kkt = np.nan
+    spread = problem.spread(theta)
+    pull = gradient + relevance - weights  # redundancy times theta
+    objective = 0.5 - relevance @ theta + 0.5 * theta @ pull + penalty.value(lam, spread).sum()
+    return Solution(spread, float(objective), float(kkt), int(n_iter), bool(kkt <= tol))
+
+
+def _lambdas(associations: Associations, lams: Any, n_lams: int, floor: float) -> Vector:
+    if lams is not None:
+        lams = np.asarray(lams, dtype=np.float64)
+        if lams.ndim != 1 or lams.size == 0 or (np.diff(lams) > 0).any():
+            raise ValueError(f"lams={lams!r} must be a list of lambdas in decreasing order.")
+        return np.asarray(lams)
+    if n_lams < 1 or not 0 < floor <= 1:
+        raise ValueError(
+            f"n_lams={n_lams!r} and floor={floor!r} make no path. At least one lambda and a floor "
+            "in (0, 1] are needed."
+        )
+    return np.asarray(lambda_max(associations) * np.geomspace(1.0, floor, n_lams))
+
+
+def _warn(kkt: float, tol: float) -> None:
+    from sklearn.exceptions import ConvergenceWarning  # takes long to import, and rarely needed
+
+    warnings.warn(
+        f"the solver stopped at a KKT residual of {kkt:.1e}, above tol={tol:.1e}. Raise tol, or "
+        "lam: nearly identical features make the problem hard when the penalty is weak.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -2,138 +2,76 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from numbers import Integral, Real
+from dataclasses import dataclass, fields
 from typing import Any
 
-import numpy as np
-
-from .association.associations import parse_bytes
-from .control.decision import check_level
-from .control.knockoffs.covariance import ESTIMATES
-from .control.knockoffs.models import DECORRELATIONS
-from .measures import as_measure
-from .measures.protocol import Measure
-from .solver.penalties import as_penalty
-
-CHOICES: dict[str, tuple[Any, ...]] = {
-    "screening": ("auto", "none", "split"),
-    "screen_steps": ("both", "relevance"),
-    "s": tuple(DECORRELATIONS),
-    "copula": ("auto", True, False),
-    "on_empty": ("none", "relax"),
-    "recycle": (True, False),
-    "cross_terms": (True, False),
-}
+from .control import as_control
+from .settings import check_choice, check_level, parse_bytes, write_setting
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What to do, step by step; `smrmr.SmRMR` says what each field means.
+    """What to do, from checked data to a decision.
+
+    Parameters
+    ----------
+    fdr
+        Largest expected share of false features among those selected, in (0, 1).
+    control
+        How that share is controlled: ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the
+        bit), or a `KnockoffFilter` with its settings.
+    target
+        How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
+    on_empty
+        ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
+        is selected (SmRMR2 in the paper), without guarantee.
+    keep_data
+        Keep values of the features that stand out, and the target, in the result, so that figures
+        can show single rows. Otherwise the result holds summaries that identify nobody.
+    max_memory
+        Budget for the work besides the data, such as ``"500MB"``.
+    n_jobs
+        Threads, as in joblib.
 
     Examples
     --------
     >>> from smrmr import Recipe
-    >>> Recipe(fdr=0.2, penalty="scad").lam
-    'cv'
+    >>> Recipe(fdr=0.2, control="knockoffs(penalty=scad)").settings["control"]
+    'knockoffs(penalty=scad)'
     """
 
     fdr: float = 0.3
-    measure: str | Measure = "pc"
-    penalty: Any = "mcp"
-    lam: str | float = "cv"
-    cv: int = 5
-    lla_steps: int = 2
+    control: Any = "knockoffs"
     target: str = "auto"
-    screening: str = "auto"
-    screen_share: float = 0.4
-    screen_lam: float = 0.01
-    screen_steps: str = "both"
-    n_keep: int | None = None
-    recycle: bool = True
-    cross_terms: bool = True
-    knockoffs: Any = "gaussian"
-    covariance: Any = "auto"
-    s: str = "equi"
-    copula: bool | str = "auto"
-    n_draws: int = 1
     on_empty: str = "none"
-    memory: str | int = "1GB"
+    keep_data: bool = False
+    max_memory: str | int = "1GB"
     n_jobs: int | None = None
 
     def __post_init__(self) -> None:
         check_level(self.fdr)
-        as_measure(self.measure)
-        parse_bytes(self.memory)
-        for name, choices in CHOICES.items():
-            _check_choice(name, getattr(self, name), choices)
-        if isinstance(self.covariance, str):
-            _check_choice("covariance", self.covariance, ("auto", *ESTIMATES))
-        if isinstance(self.knockoffs, str):
-            _check_choice("knockoffs", self.knockoffs, ("gaussian",))
-        self._check_penalty()
-        self._check_numbers()
-
-    @property
-    def measured_by(self) -> Measure:
-        """The measure itself."""
-        return as_measure(self.measure)
-
-    @property
-    def draws_from_sigma(self) -> bool:
-        """Whether knockoffs are drawn here, not given."""
-        return isinstance(self.knockoffs, str)
-
-    @property
-    def knockoff_function(self) -> Callable[..., Any] | None:
-        """The user's function that makes knockoffs, if that is what was given."""
-        return self.knockoffs if callable(self.knockoffs) else None
-
-    @property
-    def uses_copula(self) -> bool:
-        """Whether every column is drawn as normal scores."""
-        return isinstance(self.covariance, str) if self.copula == "auto" else bool(self.copula)
-
-    def _check_penalty(self) -> None:
-        if isinstance(self.lam, str):
-            _check_choice("lam", self.lam, ("cv", "cv-debiased", "bayes"))
-        elif not (isinstance(self.lam, Real) and np.isfinite(self.lam) and self.lam >= 0):
-            raise ValueError(
-                f"lam={self.lam!r} is not a lambda. Use 'cv', 'cv-debiased', 'bayes' or a number "
-                "of at least 0."
-            )
-        if isinstance(self.penalty, list | tuple):
-            if self.lam != "bayes" or not self.penalty:
-                raise ValueError(
-                    f"penalty={self.penalty!r} is a list, from which only lam='bayes' can choose. "
-                    "Give one penalty."
-                )
-            for penalty in self.penalty:
-                as_penalty(penalty)
-        else:
-            as_penalty(self.penalty)
-
-    def _check_numbers(self) -> None:
-        for name, least in {"cv": 2, "lla_steps": 1, "n_draws": 1}.items():
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < least:
-                raise ValueError(f"{name}={value!r} must be a whole number of {least} or more.")
-        if self.n_keep is not None and (not isinstance(self.n_keep, Integral) or self.n_keep < 1):
-            raise ValueError(f"n_keep={self.n_keep!r} must be a positive whole number, or None.")
-        check_level(self.screen_share, "screen_share")
-        if not (isinstance(self.screen_lam, Real) and 0 <= self.screen_lam < np.inf):
-            raise ValueError(f"screen_lam={self.screen_lam!r} must be a number of at least 0.")
-        if self.n_draws > 1 and self.on_empty == "relax":
+        object.__setattr__(self, "control", as_control(self.control))
+        check_choice("target", self.target, ("auto", "continuous", "classes"))
+        check_choice("on_empty", self.on_empty, ("none", "relax"))
+        check_choice("keep_data", self.keep_data, (True, False))
+        parse_bytes(self.max_memory)
+        if self.n_jobs is not None:
+            check_jobs(self.n_jobs)
+        if self.on_empty == "relax" and getattr(self.control, "n_draws", 1) > 1:
             raise ValueError(
                 "on_empty='relax' chooses its level after looking, which e-values over several "
                 "draws do not allow. Use on_empty='none', or n_draws=1."
             )
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Every choice by its name, as JSON can hold it."""
+        return {f.name: write_setting(getattr(self, f.name)) for f in fields(self)}
 
-def _check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    plain = bool(value) if isinstance(value, np.bool_) else value
-    if not any(
-        plain is choice or (isinstance(choice, str) and plain == choice) for choice in choices
-    ):
-        raise ValueError(f"{name}={value!r} is not known. Use {', '.join(map(repr, choices))}.")
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what cannot be a number of threads."""
+    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not a number of threads. Give 1 or more, or -1 for all cores."
+        )

@@ -1,1 +1,227 @@
-"""Checks settings that several stages share: levels, choices, sizes, seeds."""
+"""Reads, writes, changes and checks settings.
+
+Every stage of the method has strategies: frozen dataclasses with a short name, such as ``"split"``
+for `Split`. A setting may be given as a strategy, as its name, or as text with some of its fields,
+such as ``"split(share=0.3)"``, which is what the command line and settings files use.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from hashlib import sha256
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
+
+
+class EqualByText:
+    """Compares strategies that may hold arrays by the text they are written as."""
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and write_setting(other) == write_setting(self)
+
+    def __hash__(self) -> int:
+        return hash(write_setting(self))
+
+
+def read_strategy(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Any:
+    """The strategy that `value` stands for; what is no text stands for itself.
+
+    >>> from smrmr.solver import PENALTIES
+    >>> read_strategy("penalty", "mcp(b=3)", PENALTIES)
+    MCP(b=3, lla_steps=2)
+    """
+    if value is None and "none" in known:
+        value = "none"
+    if not isinstance(value, str):
+        return value
+    alias, changes = _parsed(name, value)
+    if alias not in known:
+        raise ValueError(f"{name}={value!r} is not known. Use {', '.join(map(repr, known))}.")
+    made: Any = known[alias]
+    possible = [f.name for f in fields(getattr(made, "__self__", made))]
+    wrong = [key for key in changes if key not in possible]
+    if wrong:
+        has = f"it has {', '.join(possible)}" if possible else "it has none"
+        raise ValueError(f"{name}={value!r}: {alias} has no setting {', '.join(wrong)}; {has}.")
+    return made(**changes)
+
+
+def write_setting(value: Any) -> Any:
+    """A setting as JSON can hold it; a strategy as the text that `read_strategy` understands.
+
+    >>> from smrmr import MCP
+    >>> write_setting(MCP(b=3.0)), write_setting(MCP())
+    ('mcp(b=3.0)', 'mcp')
+    """
+    if hasattr(value, "alias"):
+        changed = [
+            f"{f.name}={_written(getattr(value, f.name))}"
+            for f in fields(value)
+            if not _is_default(f, getattr(value, f.name))
+        ]
+        return value.alias + (f"({', '.join(changed)})" if changed else "")
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
+        array = np.asarray(value)
+        return f"array of shape {array.shape}, {checksum(array)[:16]}"
+    if isinstance(value, list | tuple):
+        return [write_setting(item) for item in value]
+    return getattr(value, "__name__", None) or repr(value)
+
+
+def change_strategy(strategy: Any, changes: Mapping[str, Any]) -> Any:
+    """The strategy with some of its fields changed; ``penalty__b`` is field b of its penalty."""
+    own: dict[str, Any] = {}
+    inner: dict[str, dict[str, Any]] = {}
+    for key, value in changes.items():
+        first, _, rest = key.partition("__")
+        if not is_dataclass(strategy) or first not in {f.name for f in fields(strategy)}:
+            raise ValueError(f"{write_setting(strategy)!r} has no setting {first!r}.")
+        if rest:
+            inner.setdefault(first, {})[rest] = value
+        else:
+            own[first] = value
+    strategy = replace(strategy, **own)
+    deeper = {key: change_strategy(getattr(strategy, key), some) for key, some in inner.items()}
+    return replace(strategy, **deeper)
+
+
+def nested_settings(strategy: Any) -> dict[str, Any]:
+    """Every field of a strategy and of the strategies in it, by the names `change_strategy` takes.
+
+    >>> from smrmr import MCP
+    >>> nested_settings(MCP())
+    {'b': 3.5, 'lla_steps': 2}
+    """
+    found: dict[str, Any] = {}
+    for f in fields(strategy):
+        value = getattr(strategy, f.name)
+        found[f.name] = value
+        if hasattr(value, "alias"):
+            found |= {f"{f.name}__{key}": one for key, one in nested_settings(value).items()}
+    return found
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Refuse a value that is none of the choices."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    if not any(type(plain) is type(choice) and plain == choice for choice in choices):
+        raise ValueError(f"{name}={value!r} is not known. Use {', '.join(map(repr, choices))}.")
+
+
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """Refuse what is not a whole number of at least `least`."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
+        raise ValueError(f"{name}={value!r} must be a whole number of {least} or more.")
+
+
+def check_number(name: str, value: Any, above: float) -> None:
+    """Refuse what is not a finite number larger than `above`."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not above < float(value) < np.inf:
+        raise ValueError(f"{name}={value!r} must be a number above {above:g}.")
+
+
+def check_level(level: Any, name: str = "fdr") -> float:
+    """Refuse a level outside (0, 1)."""
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise ValueError(
+            f"{name}={level!r} is not a level between 0 and 1, both excluded; 0.2 is common."
+        )
+    return float(level)
+
+
+def check_lambda(name: str, lam: Any) -> None:
+    """Refuse what cannot be the weight of a penalty."""
+    if not isinstance(lam, Real) or isinstance(lam, bool) or not 0 <= float(lam) < np.inf:
+        raise ValueError(f"{name}={lam!r} is not a lambda: a number of at least 0 is needed.")
+
+
+def parse_bytes(max_memory: str | int) -> int:
+    """Read a memory budget such as ``"1GB"``, ``"500 MB"`` or a number of bytes.
+
+    >>> parse_bytes("1.5GB"), parse_bytes(4096)
+    (1500000000, 4096)
+    """
+    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(max_memory).lower())
+    size = int(float(match[1]) * units[match[2]]) if match else 0
+    if size <= 0:
+        raise ValueError(
+            f"max_memory={max_memory!r} is not a size. Give bytes, or text like '500MB'."
+        )
+    return size
+
+
+def as_generator(random_state: Any) -> Generator:
+    """One Generator from a seed, a Generator, scikit-learn's RandomState, or None."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31, size=4))
+    try:
+        rng = np.random.default_rng(random_state)
+        if getattr(rng.bit_generator, "seed_seq", None) is None:  # made from an old RandomState
+            rng = np.random.default_rng(rng.integers(2**31, size=4))
+        return rng
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state={random_state!r} cannot seed a generator. Give a non-negative whole "
+            "number, a numpy Generator, or None."
+        ) from error
+
+
+def checksum(values: np.ndarray[Any, Any]) -> str:
+    """SHA-256 of an array with its type and shape."""
+    return sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()
+
+
+def _parsed(name: str, text: str) -> tuple[str, dict[str, Any]]:
+    """Name and fields in a text such as ``split(share=0.3)``."""
+    if re.fullmatch(r"[\w.-]+", text):
+        return text, {}
+    try:
+        node = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(node, ast.Call) or node.args:
+            raise ValueError
+        return _value(node.func), {str(k.arg): _value(k.value) for k in node.keywords}
+    except (SyntaxError, ValueError):
+        raise ValueError(
+            f"{name}={text!r} cannot be read. Write a name, with settings in brackets if there "
+            "are any: split(share=0.3, n_keep=40)."
+        ) from None
+
+
+def _value(node: ast.AST) -> Any:
+    """A number, a word (which may have a hyphen), a list, or the text of a nested strategy."""
+    if isinstance(node, ast.Name):
+        return WORDS.get(node.id, node.id)
+    if isinstance(node, ast.Call):
+        return ast.unparse(node)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
+        return f"{_value(node.left)}-{_value(node.right)}"
+    if isinstance(node, ast.List | ast.Tuple):
+        return [_value(item) for item in node.elts]
+    return ast.literal_eval(node)
+
+
+def _written(value: Any) -> str:
+    plain = write_setting(value)
+    if plain is None or isinstance(plain, bool):
+        return str(plain).lower()
+    return f"[{', '.join(map(_written, value))}]" if isinstance(plain, list) else str(plain)
+
+
+def _is_default(f: Field[Any], value: Any) -> bool:
+    if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
+        return False
+    default = f.default if f.default_factory is MISSING else f.default_factory()
+    return bool(value == default or write_setting(value) == default)

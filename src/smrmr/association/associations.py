@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from ..data.columns import as_columns
 from ..data.target import as_target
 from ..measures import as_measure
 from ..measures.protocol import Measure
+from ..runs.work import Work
+from ..settings import parse_bytes
 from ..types import Data, Matrix, Progress, Vector
 from .associator import Associator
 
@@ -40,7 +41,7 @@ def associate(
     measure: str | Measure = "pc",
     target: str = "auto",
     n_jobs: int | None = None,
-    memory: str | int = "1GB",
+    max_memory: str | int = "1GB",
     progress: Progress | None = None,
 ) -> Associations:
     r"""Associations of every feature with the target and with every other feature.
@@ -67,7 +68,7 @@ def associate(
     n_jobs
         Number of threads, as in joblib; another joblib backend can be chosen with
         ``joblib.parallel_config``. Never changes a result.
-    memory
+    max_memory
         Budget for the work besides the data and the result, such as ``"500MB"``.
     progress
         Called as ``progress(stage, done, total)`` after every finished block.
@@ -86,7 +87,8 @@ def associate(
     """
     columns, measure = as_columns(X), as_measure(measure)
     response = as_target(y, target)
-    engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
+    work = Work(n_jobs, parse_bytes(max_memory), progress)
+    engine = Associator(columns, measure, work)
     return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
 
 
@@ -97,7 +99,7 @@ def relevance(
     measure: str | Measure = "pc",
     target: str = "auto",
     n_jobs: int | None = None,
-    memory: str | int = "1GB",
+    max_memory: str | int = "1GB",
     progress: Progress | None = None,
 ) -> Vector:
     """Association of every feature with the target; parameters as in `associate`.
@@ -111,7 +113,8 @@ def relevance(
     """
     columns, measure = as_columns(X), as_measure(measure)
     response = as_target(y, target)
-    engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
+    work = Work(n_jobs, parse_bytes(max_memory), progress)
+    engine = Associator(columns, measure, work)
     return engine.with_target(response)
 
 
@@ -120,7 +123,7 @@ def redundancy(
     *,
     measure: str | Measure = "pc",
     n_jobs: int | None = None,
-    memory: str | int = "1GB",
+    max_memory: str | int = "1GB",
     progress: Progress | None = None,
 ) -> Matrix:
     """Association of every feature with every other; parameters as in `associate`.
@@ -133,18 +136,5 @@ def redundancy(
     ((31, 31), True)
     """
     columns, measure = as_columns(X), as_measure(measure)
-    return Associator(columns, measure, n_jobs, parse_bytes(memory), progress).with_each_other()
-
-
-def parse_bytes(memory: str | int) -> int:
-    """Read a memory budget such as ``"1GB"``, ``"500 MB"`` or a number of bytes.
-
-    >>> parse_bytes("1.5GB"), parse_bytes(4096)
-    (1500000000, 4096)
-    """
-    units = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(memory).lower())
-    size = int(float(match[1]) * units[match[2]]) if match else 0
-    if size <= 0:
-        raise ValueError(f"memory={memory!r} is not a size. Give bytes, or text like '500MB'.")
-    return size
+    work = Work(n_jobs, parse_bytes(max_memory), progress)
+    return Associator(columns, measure, work).with_each_other()

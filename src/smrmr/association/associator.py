@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property
 from itertools import chain, product
 from tempfile import TemporaryFile
@@ -18,7 +18,8 @@ from ..data.columns import Columns
 from ..data.target import Target, check_same_rows
 from ..measures.protocol import ONCE, Measure, Part, Use
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
-from ..types import Matrix, Progress, Vector
+from ..runs.work import Work
+from ..types import Matrix, Vector
 
 FEW_PARTNERS = 16  # expected of features that are asked for one at a time
 LONGEST_SPAN = 4096  # columns of one task of a pass over all of them: some 20 ms of work
@@ -27,22 +28,20 @@ SPANS = 64  # tasks, at least, for workers to share
 
 @dataclass
 class Associator:
-    """Runs a measure over blocks of columns with the caller's jobs, memory and progress.
+    """Associations of columns by a measure, worked out block by block.
 
     With `keep`, prepared columns are kept between calls where the memory budget allows it.
     """
 
     columns: Columns
     measure: Measure
-    n_jobs: int | None = None
-    memory: int = 10**9
-    progress: Progress | None = None
+    work: Work = field(default_factory=Work)
     keep: bool = False
 
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
         check_same_rows(self.columns, target)
-        with open_pool(self.n_jobs) as pool:
+        with open_pool(self.work.n_jobs) as pool:
             response = self.measure.prepare_target(target)
             if self.keep:
                 return self._against(response, self._kept_tiles, pool)
@@ -50,18 +49,18 @@ class Associator:
 
     def with_feature(self, k: int) -> Vector:
         """Association of every feature with feature `k`."""
-        with open_pool(self.n_jobs) as pool:
+        with open_pool(self.work.n_jobs) as pool:
             feature = self._prepared(k)
             return self._against(feature, self._kept_tiles, pool)
 
     def with_each_other(self) -> Matrix:
         """Association of every pair of features."""
         n_columns = self.columns.n_columns
-        out = _square(n_columns, self.memory)
+        out = _square(n_columns, self.work.max_memory)
         width = self.measure.tile(None)
         tiles = self._tiles(width, Use(n_columns, width))
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
-        with open_pool(self.n_jobs) as pool:
+        with open_pool(self.work.n_jobs) as pool:
             for pairs in self._shelf_pairs(tiles):
                 tasks = [delayed(_redundancy)(a, b) for a, b in pairs]
                 for arrays in run_blocks(pool, tasks):
@@ -69,7 +68,7 @@ class Associator:
                         out[np.ix_(rows, others)] = values
                         out[np.ix_(others, rows)] = values.T
                     done += 1
-                    self._report("redundancy", done, total)
+                    self.work.report("redundancy", done, total)
         diagonal = np.einsum("kk->k", out)
         diagonal[diagonal > 0] = 1.0
         return out
@@ -77,7 +76,9 @@ class Associator:
     def _pass_over(self, response: Part, width: int, pool: Any) -> Vector:
         """Meet every column once: spans of columns are read at once, and worked on tile by tile."""
         n, p = self.columns.n_rows, self.columns.n_columns
-        span = max(width, min(p // SPANS, LONGEST_SPAN, self.memory // (64 * n)) // width * width)
+        span = max(
+            width, min(p // SPANS, LONGEST_SPAN, self.work.max_memory // (64 * n)) // width * width
+        )
         starts = range(0, p, span)
         tasks = [
             delayed(_relevance_of_span)(
@@ -88,7 +89,7 @@ class Associator:
         out = np.zeros(p)
         for start, (values,) in zip(starts, run_blocks(pool, tasks), strict=True):
             out[start : start + span] = values
-            self._report("relevance", start // span + 1, len(starts))
+            self.work.report("relevance", start // span + 1, len(starts))
         return out
 
     def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
@@ -97,12 +98,12 @@ class Associator:
         for done, arrays in enumerate(run_blocks(pool, tasks), 1):
             for part_columns, values in zip(arrays[::2], arrays[1::2], strict=True):
                 out[part_columns] = values
-            self._report("relevance", done, len(tiles))
+            self.work.report("relevance", done, len(tiles))
         return out
 
     @cached_property
     def _kept_tiles(self) -> list[_Tile]:
-        room = _Room(self.memory if self.keep else 0)
+        room = _Room(self.work.max_memory if self.keep else 0)
         tiles = self._tiles(self.measure.tile(None), Use(FEW_PARTNERS, 1))
         for tile in tiles:
             tile.room = room
@@ -114,7 +115,7 @@ class Associator:
 
     def _width(self, width: int, use: Use) -> int:
         """At most `width` columns, fewer where so many, prepared, would not fit the budget."""
-        return max(1, min(width, self.memory // (2 * self._held(use))))
+        return max(1, min(width, self.work.max_memory // (2 * self._held(use))))
 
     def _held(self, use: Use) -> int:
         """Bytes that a prepared column takes, at most."""
@@ -132,7 +133,11 @@ class Associator:
     def _shelf_pairs(self, tiles: list[_Tile]) -> Iterator[list[tuple[_Tile, _Tile]]]:
         """Pairs of tiles, in groups that hold no more prepared tiles than the budget allows."""
         held = max(tile.n_bytes for tile in tiles)
-        size = len(tiles) if held * len(tiles) <= self.memory else self.memory // (2 * held)
+        size = (
+            len(tiles)
+            if held * len(tiles) <= self.work.max_memory
+            else self.work.max_memory // (2 * held)
+        )
         shelves = [tiles[i : i + max(size, 1)] for i in range(0, len(tiles), max(size, 1))]
         for i, shelf in enumerate(shelves):
             yield _spread_pairs(shelf)
@@ -140,10 +145,6 @@ class Associator:
                 yield list(product(shelf, other))
                 _release(other)
             _release(shelf)
-
-    def _report(self, stage: str, done: int, total: int) -> None:
-        if self.progress is not None:
-            self.progress(stage, done, total)
 
 
 class _Room:

@@ -23,8 +23,8 @@ from ..selection import Selection
 from ..simulate import DESIGNS
 from ..simulate import simulate as draw
 from ..types import Indices
-from .options import configured, keep_command, resumed
-from .outputs import write_csv, write_outputs
+from .options import EachOptionOnce, configured, keep_command, recipe_of, resumed
+from .outputs import check_folder, write_csv, write_outputs
 from .terminal import clear_errors, console, terminal_progress
 from .workers import workers_of
 
@@ -36,7 +36,7 @@ app = typer.Typer(
 )
 
 
-@app.command()
+@app.command(cls=EachOptionOnce)
 def select(
     context: typer.Context,
     file: Annotated[
@@ -44,12 +44,20 @@ def select(
     ] = None,
     target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
     fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
-    measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
-    penalty: Annotated[str, typer.Option(help="mcp, scad, l1 or none.")] = "mcp",
+    control: Annotated[
+        str, typer.Option(help="knockoffs, paper, or knockoffs(cross_terms=false) and the like.")
+    ] = "knockoffs",
+    measure: Annotated[str | None, typer.Option(help="pc, hsic, dcor or pearson.")] = None,
+    penalty: Annotated[str | None, typer.Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
+    lam: Annotated[str | None, typer.Option(help="cv, cv(debiased=true), bayes, a number.")] = None,
+    screening: Annotated[str | None, typer.Option(help="split, split(share=0.3), none.")] = None,
+    knockoffs: Annotated[str | None, typer.Option(help="gaussian or gaussian(s=mvr).")] = None,
+    draws: Annotated[int | None, typer.Option(help="Splits and knockoffs to combine.")] = None,
     target_type: Annotated[str, typer.Option(help="auto, continuous or classes.")] = "auto",
-    screening: Annotated[str, typer.Option(help="auto, split or none.")] = "auto",
     on_empty: Annotated[str, typer.Option(help="none, or relax (no guarantee).")] = "none",
-    draws: Annotated[int, typer.Option(help="Splits and knockoffs to combine.")] = 1,
+    keep_data: Annotated[
+        bool, typer.Option("--keep-data", help="Keep values of single rows in the result.")
+    ] = False,
     drop: Annotated[list[str] | None, typer.Option(help="Column that is no feature.")] = None,
     transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
     pheno: Annotated[Path | None, typer.Option(help="Table that holds the target.")] = None,
@@ -61,7 +69,7 @@ def select(
     format: Annotated[str | None, typer.Option(help="Format, if the extension misleads.")] = None,
     seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same answer.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
-    memory: Annotated[str, typer.Option(help="Budget for work besides the data.")] = "1GB",
+    max_memory: Annotated[str, typer.Option(help="Budget for work besides the data.")] = "1GB",
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler whose workers do the work.")
     ] = None,
@@ -93,6 +101,9 @@ def select(
         if options["run_dir"] is not None and resume is None:
             keep_command(options)
         file = Path(options["file"])
+        folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
+        recipe = recipe_of(options)
+        check_folder(folder)
         data = read_data(
             file,
             options["target"],
@@ -102,28 +113,10 @@ def select(
         )
         for note in data.notes:
             console.print(f"Note: {note}.", highlight=False, markup=False)
-        recipe = Recipe(
-            fdr=options["fdr"],
-            measure=options["measure"],
-            penalty=options["penalty"],
-            target=options["target_type"],
-            screening=options["screening"],
-            on_empty=options["on_empty"],
-            n_draws=options["draws"],
-            n_jobs=options["jobs"],
-            memory=options["memory"],
-        )
+        seed, run_dir = options["seed"], options["run_dir"]
         with terminal_progress() as progress, workers_of(options["scheduler"]):
-            found = run(
-                data.X,
-                data.y,
-                recipe,
-                options["seed"],
-                progress=progress,
-                run_dir=options["run_dir"],
-            )
+            found = run(data.X, data.y, recipe, seed, progress=progress, run_dir=run_dir)
         found = replace(found, source={"target column": data.target, **data.source})
-        folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
         written = write_outputs(found, folder)
         if options["json"]:
             sys.stdout.write(found.to_json() + "\n")
@@ -135,9 +128,9 @@ def select(
         said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
 
 
-@app.command()
+@app.command(cls=EachOptionOnce)
 def explain(
-    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run.")],
+    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run, or its folder.")],
     feature: Annotated[str, typer.Argument(help="Name of a feature.")],
 ) -> None:
     """Say what became of a feature, and why.
@@ -148,9 +141,9 @@ def explain(
         typer.echo(_saved(file).explain(feature))
 
 
-@app.command()
+@app.command(cls=EachOptionOnce)
 def report(
-    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run.")],
+    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run, or its folder.")],
     out: Annotated[Path | None, typer.Option(help="Where to write it.")] = None,
 ) -> None:
     """Draw the report of an earlier run again, without computing.
@@ -158,12 +151,13 @@ def report(
     Example: smrmr report smrmr-demo/selection.json --out report.html
     """
     with clear_errors():
-        path = out or file.with_name("report.html")
-        write_report(_saved(file), path)
+        saved = _saved_in(file)
+        path = out or saved.with_name("report.html")
+        write_report(_saved(saved), path)
         typer.echo(f"Report: {path}")
 
 
-@app.command()
+@app.command(cls=EachOptionOnce)
 def simulate(
     design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
     n: Annotated[int, typer.Option("-n", help="Number of samples.")] = 200,
@@ -188,13 +182,13 @@ def simulate(
         typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
 
 
-@app.command()
+@app.command(cls=EachOptionOnce)
 def demo(
     design: Annotated[str, typer.Option(help=f"One of {', '.join(DESIGNS)}.")] = "2.c",
     n: Annotated[int, typer.Option(help="Number of samples.")] = 500,
     p: Annotated[int, typer.Option(help="Number of features.")] = 2000,
     fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
-    measure: Annotated[str, typer.Option(help="pc, hsic, dcor or pearson.")] = "pc",
+    control: Annotated[str, typer.Option(help="knockoffs or paper.")] = "knockoffs",
     seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("smrmr-demo"),
 ) -> None:
@@ -204,7 +198,8 @@ def demo(
     """
     with clear_errors():
         data = draw(design, n, p, random_state=seed)
-        recipe = Recipe(fdr=fdr, measure=measure, target=data.target)
+        recipe = Recipe(fdr=fdr, control=control, target=data.target)
+        check_folder(out)
         start = perf_counter()
         with terminal_progress() as progress:
             found = run(data.X, data.y, recipe, seed, progress=progress)
@@ -225,7 +220,7 @@ def demo(
     said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
 
 
-@app.command()
+@app.command(cls=EachOptionOnce)
 def version() -> None:
     """Print the installed version.
 
@@ -239,7 +234,13 @@ def main() -> None:
     app()
 
 
+def _saved_in(path: Path) -> Path:
+    """The file of a saved selection, which may be named by its folder."""
+    return path / "selection.json" if path.is_dir() else path
+
+
 def _saved(file: Path) -> Selection:
+    file = _saved_in(file)
     try:
         return Selection.from_json(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -249,26 +250,16 @@ def _saved(file: Path) -> Selection:
 
 
 def _table(found: Selection, true: Indices | None = None) -> Table:
-    table = Table(
-        "feature", "W", "q-value", "relevance", "truth" if true is not None else "like it"
-    )
-    draw = found.draws[0]
+    last = "truth" if true is not None else "most alike"
+    table = Table("feature", "W", "q-value", "relevance", last)
     for k in found.selected:
         if true is not None:
-            last = "[green]true[/green]" if k in true else "false"
+            note = "[green]true[/green]" if k in true else "false"
         else:
-            row = np.flatnonzero(draw.kept == k)
-            near = (
-                zip(draw.neighbours[row[0]], draw.likeness[row[0]], strict=True) if row.size else ()
-            )
-            last = ", ".join(f"{_cut(found.names[j])} ({d:.2f})" for j, d in [*near][:2])
-        table.add_row(
-            _cut(found.names[k]),
-            f"{found.W[k]:.4f}",
-            f"{found.q_values[k]:.3f}",
-            f"{found.relevance[k]:.3f}",
-            last,
-        )
+            near = found.evidence.neighbours(int(found.leaders[k]))[:2]
+            note = ", ".join(f"{_cut(found.names[j])} ({value:.2f})" for j, value in near)
+        numbers = found.W[k], found.q_values[k], found.relevance[k]
+        table.add_row(_cut(found.names[k]), *(f"{number:.3g}" for number in numbers), note)
     return table
 
 

@@ -8,9 +8,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import typer
+from click import UsageError
+from typer.core import TyperCommand
 
+from ..control import as_control
+from ..recipe import Recipe
 from ..runs.checkpoints import ABOUT, COMMAND, check_free
 from ..runs.files import replacing
+from ..settings import change_strategy
 from .toml import read_toml
 
 KINDS: dict[Any, tuple[str, Callable[[Any], bool]]] = {  # of options in a settings file
@@ -24,6 +29,46 @@ KINDS: dict[Any, tuple[str, Callable[[Any], bool]]] = {  # of options in a setti
         lambda value: type(value) is list and all(type(one) is str for one in value),
     ),
 }
+
+
+STAGES = {  # options that change single settings of the controller
+    "measure": "measure",
+    "penalty": "penalty",
+    "lam": "lam",
+    "screening": "screening",
+    "knockoffs": "knockoffs",
+    "draws": "n_draws",
+}
+
+
+class EachOptionOnce(TyperCommand):
+    """Refuses an option that is given twice, of which the last would win unseen."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Count the options before they are read."""
+        for option in self.params:
+            if option.param_type_name != "option" or option.multiple:
+                continue
+            given = [arg for arg in args if arg.split("=")[0] in option.opts]
+            if len(given) > 1:
+                raise UsageError(f"{given[0]} was given {len(given)} times. Give it once.", ctx)
+        return super().parse_args(ctx, args)
+
+
+def recipe_of(options: dict[str, Any]) -> Recipe:
+    """What to do, from the options of `smrmr select`."""
+    changes = {
+        setting: options[name] for name, setting in STAGES.items() if options[name] is not None
+    }
+    return Recipe(
+        fdr=options["fdr"],
+        control=change_strategy(as_control(options["control"]), changes),
+        target=options["target_type"],
+        on_empty=options["on_empty"],
+        keep_data=options["keep_data"],
+        max_memory=options["max_memory"],
+        n_jobs=options["jobs"],
+    )
 
 
 def configured(

@@ -36,6 +36,12 @@ def write_outputs(selection: Selection, folder: Path) -> list[Path]:
     return [folder / name for name in names]
 
 
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written to, before anything is computed."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out {folder} is a file. Name a folder, which is made if need be.")
+
+
 def write_csv(frame: Any, path: Path) -> None:
     """Write a DataFrame; texts that a spreadsheet would run as formulas get an apostrophe."""
     with path.open("w", newline="", encoding="utf-8") as file:

@@ -1,1 +1,31 @@
-"""Ways to control how many selected features are false."""
+"""Ways to control how many of the selected features are false: one folder per controller.
+
+A controller is a strategy with `prepare` (refuse what it cannot take), `by_rank` (what counts as a
+copy), `repeatable` and `weigh`, which turns checked data into evidence. Evidence knows how to
+`decide` at a level. A new controller is a folder beside `knockoffs` and a line in each table here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..settings import read_strategy
+from .knockoffs import KnockoffEvidence, KnockoffFilter
+
+CONTROLS: dict[str, Callable[..., Any]] = {
+    "knockoffs": KnockoffFilter,
+    "paper": KnockoffFilter.paper,
+}
+EVIDENCE: dict[str, type[Any]] = {KnockoffEvidence.kind: KnockoffEvidence}
+
+
+def as_control(control: Any) -> Any:
+    """The controller that a name stands for; a controller stands for itself."""
+    found = read_strategy("control", control, CONTROLS)
+    if hasattr(found, "weigh") and not isinstance(found, type):
+        return found
+    raise ValueError(
+        f"control={control!r} is not known. Use {', '.join(map(repr, CONTROLS))}, or an instance "
+        "such as KnockoffFilter(measure='hsic')."
+    )

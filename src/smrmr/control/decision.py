@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
 
+from ..settings import check_choice, check_level
 from ..types import Data, Indices, Matrix, Vector
 
 ROUNDING = 1e-12  # 0.3 + 0.05 + 0.05 counts as 0.4
@@ -39,7 +39,7 @@ def knockoff_threshold(W: Data, fdr: float, *, offset: int = 1) -> float:
     --------
     At ``fdr=0.2`` at least five positive statistics are needed, so four are not enough:
 
-    >>> from smrmr import knockoff_threshold
+    >>> from smrmr.control.decision import knockoff_threshold
     >>> W = [4.0, 3.0, 2.0, 1.0, -0.5]
     >>> knockoff_threshold(W, fdr=0.25), knockoff_threshold(W, fdr=0.2)
     (1.0, inf)
@@ -56,7 +56,7 @@ def q_values(W: Data, *, offset: int = 1) -> Vector:
 
     Examples
     --------
-    >>> from smrmr import q_values
+    >>> from smrmr.control.decision import q_values
     >>> q_values([4.0, 3.0, 2.0, 1.0, -0.5]).tolist()
     [0.25, 0.25, 0.25, 0.25, 1.0]
     """
@@ -69,36 +69,53 @@ def q_values(W: Data, *, offset: int = 1) -> Vector:
     return q
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decision:
     """Which features are selected, at which level, and why.
 
     Attributes
     ----------
     selected
-        Selected features, largest W first.
+        Selected features, best first.
+    scores
+        What features were ranked by: W, or the mean e-value over several draws.
+    q_values
+        Smallest level that selects each feature, 1 if there is none.
+    frequency
+        Share of the draws that select each feature.
     threshold
-        The cut-off of W; ``inf`` if no cut-off qualifies.
+        Features with this score or more are selected; ``inf`` if there are none.
     fdr
         The level asked for.
     level
         The level used; above `fdr` if the rule was relaxed, 1 if only the best feature was left.
     rule
-        ``"knockoff+"``, or ``"relaxed"`` and ``"best feature"``, which carry no guarantee.
+        ``"knockoff+"``, ``"e-values"`` over several draws, or ``"relaxed"`` and
+        ``"best feature"``, which carry no guarantee.
     n_needed
-        Fewest features that can be selected at level `fdr`: with none below the mirrored cut-off
-        the estimate is still 1 / n.
-    smallest_level
-        The smallest level at which something would be selected; ``inf`` if there is none.
+        Fewest features that a draw can select: with none below the mirrored cut-off the estimate
+        is still 1 / n.
     """
 
     selected: Indices
+    scores: Vector
+    q_values: Vector
+    frequency: Vector
     threshold: float
     fdr: float
     level: float
     rule: str
     n_needed: int
-    smallest_level: float
+
+    @property
+    def smallest_level(self) -> float:
+        """The smallest level at which something would be selected; ``inf`` if there is none."""
+        return min((float(q) for q in self.q_values if q < 1), default=np.inf)
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether the level was fixed beforehand, which the guarantee needs."""
+        return self.rule not in ("relaxed", "best feature")
 
     def __str__(self) -> str:
         n = len(self.selected)
@@ -124,22 +141,34 @@ class Decision:
 
 
 def decide(
-    W: Data, fdr: float, *, on_empty: str = "none", relevance: Vector | None = None
+    W: Data,
+    fdr: float,
+    *,
+    on_empty: str = "none",
+    relevance: Vector | None = None,
+    inner_fdr: float | None = None,
 ) -> Decision:
-    """Select by knockoff+, and say what to do when that selects nothing.
+    r"""Select by knockoff+; several draws of knockoffs are combined by e-values.
+
+    Draw by draw, :math:`e_k = p\, 1\{W_k \ge T\} / (1 + \#\{W \le -T\})` with T the knockoff+
+    threshold at `inner_fdr`; the mean over draws goes to e-BH at level `fdr`, which controls the
+    FDR whatever the dependence between draws (Ren and Barber 2024).
 
     Parameters
     ----------
     W
-        Importance of each feature.
+        Importance of each feature, (p,); of several draws one row per draw, (K, p).
     fdr
         Target false discovery rate, in (0, 1).
     on_empty
-        ``"none"``: an empty selection is an answer. ``"relax"`` (SmRMR2 in the paper): try levels
-        0.05, 0.10, ... higher, up to 1, then take the feature of largest W. That answer carries no
-        guarantee.
+        ``"none"``: an empty selection is an answer. ``"relax"`` (SmRMR2 in the paper, for one
+        draw): try levels 0.05, 0.10, ... higher, up to 1, then take the feature of largest W. That
+        answer carries no guarantee.
     relevance
         Association of each feature with the target; breaks ties between features of largest W.
+    inner_fdr
+        Level of each of several draws, to be fixed before looking at the data; half of `fdr`
+        unless given.
 
     Examples
     --------
@@ -149,11 +178,31 @@ def decide(
 smallest level that selects something is 0.333.
     >>> decide([4.0, 3.0, 2.0, -0.5], fdr=0.2, on_empty="relax").level
     0.35
+    >>> decide([[3.0, 2.0, 2.5, -0.1], [2.0, 3.0, 2.5, -0.2]], fdr=0.8).selected.tolist()
+    [0, 1, 2]
     """
-    if on_empty not in ("none", "relax"):
-        raise ValueError(f"on_empty={on_empty!r} is not known. Use 'none' or 'relax'.")
-    W = as_importances(W)
+    check_choice("on_empty", on_empty, ("none", "relax"))
     fdr = check_level(fdr)
+    draws: Matrix = np.asarray(W, dtype=np.float64)
+    if draws.ndim == 2 and len(draws) > 1:
+        if on_empty == "relax":
+            raise ValueError(
+                "on_empty='relax' chooses its level after looking, which e-values over several "
+                "draws do not allow. Use on_empty='none', or a single draw."
+            )
+        inner_fdr = fdr / 2 if inner_fdr is None else check_level(inner_fdr, "inner_fdr")
+        return _decide_by_e_values(draws, fdr, inner_fdr)
+    return _decide_by_knockoffs(
+        as_importances(draws[0] if draws.ndim == 2 and len(draws) else draws),
+        fdr,
+        on_empty,
+        relevance,
+    )
+
+
+def _decide_by_knockoffs(
+    W: Vector, fdr: float, on_empty: str, relevance: Vector | None
+) -> Decision:
     cuts, estimates = _estimated_fdp(W, offset=1)
     for level in [fdr, *(_higher(fdr) if on_empty == "relax" else [])]:
         threshold = _first_cut(cuts, estimates, level)
@@ -167,74 +216,41 @@ smallest level that selects something is 0.333.
         selected, rule = np.lexsort((-ties, -W))[:1], "best feature"
     return Decision(
         selected=selected,
+        scores=W,
+        q_values=q_values(W),
+        frequency=np.isin(np.arange(len(W)), selected).astype(np.float64),
         threshold=threshold,
         fdr=fdr,
         level=level,
         rule=rule,
-        n_needed=int(np.ceil(1 / fdr - 1e-9)),
-        smallest_level=min((float(e) for e in estimates if e < 1), default=np.inf),
+        n_needed=_fewest(fdr),
     )
 
 
-@dataclass(frozen=True)
-class Derandomised:
-    """A selection over many draws of knockoffs.
-
-    Attributes
-    ----------
-    selected
-        Selected features, largest e-value first.
-    e_values
-        Mean e-value of each feature; large means evidence.
-    frequency
-        Share of draws in which each feature was selected, at the inner level.
-    inner_fdr
-        The level at which each draw was cut.
-    """
-
-    selected: Indices
-    e_values: Vector
-    frequency: Vector
-    inner_fdr: float
-
-
-def derandomise(W_draws: Data, fdr: float, *, inner_fdr: float | None = None) -> Derandomised:
-    r"""Combine draws of knockoffs by e-values, so that the answer hardly depends on the draw.
-
-    Draw by draw, :math:`e_k = p\, 1\{W_k \ge T\} / (1 + \#\{W \le -T\})` with T the knockoff+
-    threshold at `inner_fdr`; the mean over draws goes to e-BH at level `fdr`, which controls the
-    FDR whatever the dependence between draws (Ren and Barber 2023).
-
-    Parameters
-    ----------
-    W_draws
-        One row of importances a draw, (K, p).
-    fdr
-        Target false discovery rate, in (0, 1).
-    inner_fdr
-        Level of each draw, to be fixed before looking at the data; half of `fdr` unless given.
-
-    Examples
-    --------
-    >>> from smrmr import derandomise
-    >>> W = [[3.0, 2.0, 2.5, -0.1], [2.0, 3.0, 2.5, -0.2]]
-    >>> result = derandomise(W, fdr=0.8)
-    >>> result.selected.tolist(), result.frequency.tolist()
-    ([0, 1, 2], [1.0, 1.0, 1.0, 0.0])
-    """
-    draws: Matrix = np.asarray(W_draws, dtype=np.float64)
-    if draws.ndim != 2 or draws.shape[0] == 0:
-        raise ValueError(
-            f"W_draws has shape {draws.shape}. One row of importances a draw is needed."
-        )
-    fdr = check_level(fdr)
-    inner_fdr = fdr / 2 if inner_fdr is None else check_level(inner_fdr, "inner_fdr")
+def _decide_by_e_values(draws: Matrix, fdr: float, inner_fdr: float) -> Decision:
     cuts = np.array([knockoff_threshold(W, inner_fdr) for W in draws])[:, None]
     chosen = draws >= cuts
     e = draws.shape[1] * np.mean(
         chosen / (1 + np.sum(draws <= -cuts, axis=1, keepdims=True)), axis=0
     )
-    return Derandomised(_e_bh(e, fdr), e, chosen.mean(axis=0), inner_fdr)
+    order = np.argsort(-e, kind="stable")
+    with np.errstate(divide="ignore"):
+        levels = len(e) / (np.arange(1, len(e) + 1) * e[order])
+    q = np.empty(len(e))
+    q[order] = np.minimum(np.minimum.accumulate(levels[::-1])[::-1], 1.0)
+    enough = np.flatnonzero(levels <= fdr / (1 - ROUNDING))  # the largest k with k e_(k) >= p / fdr
+    selected = order[: enough[-1] + 1] if enough.size else order[:0]
+    return Decision(
+        selected=selected,
+        scores=e,
+        q_values=q,
+        frequency=chosen.mean(axis=0),
+        threshold=float(e[selected].min(initial=np.inf)),
+        fdr=fdr,
+        level=fdr,
+        rule="e-values",
+        n_needed=_fewest(inner_fdr),
+    )
 
 
 def false_discovery_bounds(W: Data, *, confidence: float = 0.95) -> Indices:
@@ -272,22 +288,16 @@ def false_discovery_bounds(W: Data, *, confidence: float = 0.95) -> Indices:
 
 
 def as_importances(W: Data) -> Vector:
-    """Check importances: one finite number a feature."""
+    """Check importances: one finite number per feature."""
     values = np.asarray(W, dtype=np.float64)
     if values.ndim != 1:
-        raise ValueError(f"W has shape {values.shape}. One importance a feature is needed.")
+        raise ValueError(
+            f"W has shape {values.shape}. One importance per feature is needed, or one row of them "
+            "per draw."
+        )
     if not np.isfinite(values).all():
         raise ValueError("W has missing or infinite values. Every feature needs a finite one.")
     return values
-
-
-def check_level(level: float, name: str = "fdr") -> float:
-    """Refuse a level outside (0, 1)."""
-    if not isinstance(level, Real) or not 0 < level < 1:
-        raise ValueError(
-            f"{name}={level!r} is not a level between 0 and 1, both excluded; 0.2 is common."
-        )
-    return float(level)
 
 
 def _check_offset(offset: int) -> int:
@@ -315,9 +325,5 @@ def _higher(fdr: float) -> list[float]:
     return [min(round(fdr + STEP * i, 10), 1.0) for i in range(1, steps + 1)]
 
 
-def _e_bh(e: Vector, fdr: float) -> Indices:
-    """Benjamini-Hochberg with e-values: the largest k with k of them at or above p / (fdr k)."""
-    order = np.argsort(-e, kind="stable")
-    k = np.arange(1, len(e) + 1)
-    enough = np.flatnonzero(e[order] * fdr * k >= len(e) * (1 - ROUNDING))
-    return order[: enough[-1] + 1] if enough.size else order[:0]
+def _fewest(fdr: float) -> int:
+    return int(np.ceil(1 / fdr - 1e-9))

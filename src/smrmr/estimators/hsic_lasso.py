@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..association.associations import parse_bytes
 from ..association.associator import Associator
-from ..data.columns import Columns
+from ..data.study import Study
 from ..data.target import Target
 from ..measures import HSIC
+from ..runs.work import Work
+from ..settings import parse_bytes
 from ..solver.lars import first_to_enter
 from ..types import Data, Indices, Matrix
 from .rankings import Ranking
@@ -40,7 +42,7 @@ class HSICLasso(Ranking):
         How often the samples are dealt into blocks (M in the paper).
     random_state
         Seed of the blocks.
-    target, n_jobs, memory
+    target, n_jobs, max_memory
         As in `smrmr.associate`.
 
     Attributes
@@ -69,7 +71,7 @@ class HSICLasso(Ranking):
         target: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
-        memory: str | int = "1GB",
+        max_memory: str | int = "1GB",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.width = width
@@ -78,33 +80,33 @@ class HSICLasso(Ranking):
         self.target = target
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.memory = memory
+        self.max_memory = max_memory
 
     def fit(self, X: Data, y: Data) -> HSICLasso:
         """Follow the path until enough features have entered."""
         if self.width not in ("sd", "median"):
             raise ValueError(f"width={self.width!r} is not known. Use 'sd' or 'median'.")
-        columns, response = self._read(X, y, self.target)
-        columns, response, measure = self._scaled(columns, response)
-        dealt = self._blocks(columns.n_rows)
-        memory = parse_bytes(self.memory) // len(dealt)
-        blocks = [
-            (Associator(_rows(columns, rows), measure, self.n_jobs, memory, keep=True), rows)
-            for rows in dealt
-        ]
-        relevance = np.mean([e.with_target(_target_rows(response, r)) for e, r in blocks], axis=0)
+        study, measure = self._scaled(self._read(X, y, self.target))
+        dealt = self._blocks(study.columns.n_rows)
+        work = Work(self.n_jobs, parse_bytes(self.max_memory) // len(dealt))
+        parts = [study.take(rows) for rows in dealt]
+        blocks = [Associator(part.columns, measure, work, keep=True) for part in parts]
+        relevance = np.mean(
+            [one.with_target(part.target) for one, part in zip(blocks, parts, strict=True)], axis=0
+        )
         found = first_to_enter(
             relevance,
-            lambda k: np.mean([engine.with_feature(k) for engine, _ in blocks], axis=0),
-            min(self.n_features_to_select, columns.n_columns),
+            lambda k: np.mean([one.with_feature(k) for one in blocks], axis=0),
+            min(self.n_features_to_select, study.columns.n_columns),
         )
         self._keep(found.order, found.theta, relevance)
         return self
 
-    def _scaled(self, columns: Columns, response: Target) -> tuple[Columns, Target, HSIC]:
+    def _scaled(self, study: Study) -> tuple[Study, HSIC]:
         """Columns and target divided by their standard deviations, and the kernel for them."""
+        columns, response = study.columns, study.target
         if self.width == "median":
-            return columns, response, HSIC()
+            return study, HSIC()
         values = columns.values.astype(np.float64)
         numbers = ~columns.nominal
         values[:, numbers] = _over_deviation(values[:, numbers])
@@ -113,7 +115,7 @@ class HSICLasso(Ranking):
         elif response.kind == "multi-output":
             width = np.sqrt(response.values.shape[1])  # vectors of q outputs are sqrt(q) apart
             response = Target(response.kind, response.values / response.values.std() / width)
-        return Columns(values, columns.names, columns.nominal), response, HSIC(width=1.0)
+        return Study(replace(columns, data=values), response), HSIC(width=1.0)
 
     def _blocks(self, n: int) -> list[Indices]:
         if self.block_size is None:
@@ -132,11 +134,3 @@ class HSICLasso(Ranking):
 def _over_deviation(values: Matrix) -> Matrix:
     deviation = values.std(axis=0)
     return np.asarray(values / np.where(deviation > 0, deviation, 1.0))
-
-
-def _rows(columns: Columns, rows: Indices) -> Columns:
-    return Columns(columns.values[rows], columns.names, columns.nominal)
-
-
-def _target_rows(target: Target, rows: Indices) -> Target:
-    return Target(target.kind, target.values[rows])

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..association.associations import parse_bytes
 from ..association.associator import Associator
 from ..data.columns import Columns
+from ..data.study import Study
 from ..data.target import Target
 from ..measures import as_measure
 from ..measures.protocol import Measure
+from ..runs.work import Work
+from ..settings import parse_bytes
 from ..types import Data, Indices, Vector
 from .mutual_information import DiscreteInformation, NeighbourInformation
 from .selector import Selector
@@ -28,8 +30,8 @@ class Ranking(Selector):
     ranking_: Indices
     scores_: Vector
 
-    def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
-        columns, response = super()._read(X, y, target)
+    def _read(self, X: Data, y: Data, target: str) -> Study:
+        study = super()._read(X, y, target)
         if not (
             isinstance(self.n_features_to_select, (int, np.integer))
             and self.n_features_to_select > 0
@@ -37,7 +39,7 @@ class Ranking(Selector):
             raise ValueError(
                 f"n_features_to_select={self.n_features_to_select!r} must be a positive integer."
             )
-        return columns, response
+        return study
 
     def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
         """Rank the chosen in their order, the others after them by relevance."""
@@ -66,7 +68,7 @@ class SIS(Ranking):
         Association, see `smrmr.associate`. With ``"pearson"`` this is the original SIS.
     threshold
         Keep by relevance instead of by number.
-    target, n_jobs, memory
+    target, n_jobs, max_memory
         As in `smrmr.associate`.
 
     Attributes
@@ -85,22 +87,21 @@ class SIS(Ranking):
         threshold: float | None = None,
         target: str = "auto",
         n_jobs: int | None = None,
-        memory: str | int = "1GB",
+        max_memory: str | int = "1GB",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.measure = measure
         self.threshold = threshold
         self.target = target
         self.n_jobs = n_jobs
-        self.memory = memory
+        self.max_memory = max_memory
 
     def fit(self, X: Data, y: Data) -> SIS:
         """Measure the relevance of every feature and keep the best."""
-        columns, response = self._read(X, y, self.target)
-        engine = Associator(
-            columns, as_measure(self.measure), self.n_jobs, parse_bytes(self.memory)
-        )
-        relevance = engine.with_target(response)
+        study = self._read(X, y, self.target)
+        work = Work(self.n_jobs, parse_bytes(self.max_memory))
+        engine = Associator(study.columns, as_measure(self.measure), work)
+        relevance = engine.with_target(study.target)
         order = np.argsort(-relevance, kind="stable")
         if self.threshold is None:
             chosen = order[: self.n_features_to_select]
@@ -132,7 +133,7 @@ class MRMR(Ranking):
         the F statistic, redundancy by \|r\|; or any measure of `smrmr.associate`.
     scheme
         ``"difference"`` or ``"quotient"``.
-    target, n_jobs, memory
+    target, n_jobs, max_memory
         As in `smrmr.associate`.
     random_state
         Seed of ``"mi-knn"``, which adds a little noise to its data.
@@ -162,7 +163,7 @@ class MRMR(Ranking):
         target: str = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
-        memory: str | int = "1GB",
+        max_memory: str | int = "1GB",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.measure = measure
@@ -170,7 +171,7 @@ class MRMR(Ranking):
         self.target = target
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.memory = memory
+        self.max_memory = max_memory
 
     def fit(self, X: Data, y: Data) -> MRMR:
         """Choose features one at a time."""
@@ -178,13 +179,13 @@ class MRMR(Ranking):
             raise ValueError(
                 f"scheme={self.scheme!r} is not known. Use 'difference' or 'quotient'."
             )
-        columns, response = self._read(X, y, self.target)
-        relevance, redundancy_with = self._associations(columns, response)
-        scores = np.full(columns.n_columns, np.nan)
-        free = np.ones(columns.n_columns, dtype=bool)
-        redundancy = np.zeros(columns.n_columns)
+        study = self._read(X, y, self.target)
+        relevance, redundancy_with = self._associations(study.columns, study.target)
+        p = study.columns.n_columns
+        scores, redundancy = np.full(p, np.nan), np.zeros(p)
+        free = np.ones(p, dtype=bool)
         chosen: list[int] = []
-        for count in range(min(self.n_features_to_select, columns.n_columns)):
+        for count in range(min(self.n_features_to_select, p)):
             if count:
                 redundancy += redundancy_with(chosen[-1])
             criterion = self._criterion(relevance, redundancy / count) if count else relevance
@@ -212,8 +213,8 @@ class MRMR(Ranking):
             engine = NeighbourInformation(columns, seed, self.n_jobs)
         else:
             measure = as_measure("pearson" if self.measure == "f" else self.measure)
-            memory = parse_bytes(self.memory)
-            engine = Associator(columns, measure, self.n_jobs, memory, keep=True)
+            work = Work(self.n_jobs, parse_bytes(self.max_memory))
+            engine = Associator(columns, measure, work, keep=True)
         relevance = engine.with_target(response)
         if self.measure != "f":
             return relevance, engine.with_feature

@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.columns import Columns, as_columns
+from ..data.columns import as_columns
 from ..data.sources import as_source
-from ..data.target import Target, as_target, check_same_rows
+from ..data.study import Study
+from ..data.target import as_target, check_same_rows
+from ..settings import change_strategy, nested_settings
 from ..types import Data, Mask
 
 
 class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Reads X and y as scikit-learn expects it, and answers `get_support` from `support_`."""
+    """Reads X and y as scikit-learn expects it, and answers `get_support` from `support_`.
+
+    Settings of strategies are reached by nested names, such as ``control__penalty__b``, whether
+    the strategy was given as an object or by its name.
+    """
 
     support_: Mask
+    _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
-    def _read(self, X: Data, y: Data, target: str) -> tuple[Columns, Target]:
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name; with `deep` also those of strategies."""
+        params: dict[str, Any] = super().get_params(deep=False)
+        for name, read in self._strategies.items() if deep else ():
+            with suppress(ValueError):  # a wrong setting is an error of `fit`
+                inner = nested_settings(read(params[name]))
+                params |= {f"{name}__{key}": value for key, value in inner.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Any:
+        """Set parameters, also nested ones."""
+        nested: dict[str, dict[str, Any]] = {}
+        for key in list(params):
+            name, _, rest = key.partition("__")
+            if rest and name in self._strategies:
+                nested.setdefault(name, {})[rest] = params.pop(key)
+        super().set_params(**params)
+        for name, changes in nested.items():
+            strategy = self._strategies[name](getattr(self, name))
+            setattr(self, name, change_strategy(strategy, changes))
+        return self
+
+    def _read(self, X: Data, y: Data, target: str) -> Study:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -39,7 +70,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_same_rows(columns, response)
         if names is not None:  # scikit-learn hands on other frames as bare arrays
             columns = replace(columns, names=tuple(map(str, names)))
-        return columns, response
+        return Study(columns, response)
 
     def transform(self, X: Data) -> Any:
         """Keep the selected features; frames with categories stay frames, of sources it is read."""

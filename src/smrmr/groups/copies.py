@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,26 +15,54 @@ from scipy.sparse.csgraph import connected_components
 
 from ..data.columns import Columns
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
-from ..types import Indices, Mask, Matrix, Progress, Vector
-from .fingerprints import Fingerprints, directions, fingerprints, have_ties, unit_columns
+from ..runs.work import Work
+from ..types import Indices, Mask, Matrix, Vector
+from .fingerprints import Fingerprints, directions, fingerprints, unit_columns
 
-__all__ = ["find_copies", "groups_of", "have_ties", "signs_against", "tiles", "unit_columns"]
-
-TILE = 1024
+WIDEST = 1024  # columns that are read and compared at a time
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
 REACH = 1.01 * np.sqrt(2 * COPY)  # how far apart the places of copies can be
 
 Links: TypeAlias = tuple[Indices, Indices]
 
 
-def find_copies(
-    columns: Columns,
-    by_rank: bool,
-    n_jobs: int | None = 1,
-    memory: int = 10**9,
-    progress: Progress | None = None,
-) -> tuple[Indices, Mask]:
-    """For each column the first of its copies, and which columns are constant.
+@dataclass(frozen=True, eq=False)
+class Copies:
+    """Which columns are copies of one another, and which are constant.
+
+    `leaders` holds for each column the first of its copies, which is itself if it has none before.
+    """
+
+    leaders: Indices
+    constant: Mask
+
+    @cached_property
+    def modelled(self) -> Indices:
+        """Columns that stand for themselves and their copies; no constants."""
+        own = self.leaders == np.arange(len(self.leaders))
+        return np.flatnonzero(own & ~self.constant)
+
+    @cached_property
+    def followers(self) -> Indices:
+        """Columns that copy one before them."""
+        return np.flatnonzero(self.leaders != np.arange(len(self.leaders)))
+
+    @cached_property
+    def groups(self) -> tuple[Indices, ...]:
+        """The groups of two or more copies, each in order."""
+        shared = np.flatnonzero(self.coincide)
+        order = shared[np.argsort(self.leaders[shared], kind="stable")]
+        parts = np.split(order, np.flatnonzero(np.diff(self.leaders[order])) + 1)
+        return tuple(parts) if len(order) else ()
+
+    @property
+    def coincide(self) -> Mask:
+        """Which columns have a copy."""
+        return np.asarray(np.bincount(self.leaders)[self.leaders] > 1)
+
+
+def find_copies(columns: Columns, by_rank: bool, work: Work | None = None) -> Copies:
+    """Find columns that copy one another and columns without variance.
 
     Columns with ties, and with `by_rank` all others, also copy their monotone transforms: these
     have the same normal scores. Columns are read block by block; later only those in doubt.
@@ -46,8 +75,11 @@ def find_copies(
     def ranked(which: Indices) -> Matrix:
         return unit_columns(rankdata(columns.read(which), axis=0))
 
-    width = max(1, min(TILE, memory // (128 * columns.n_rows)))  # by which 64 bytes a value fit
-    found = _fingerprints(columns, by_rank, width, n_jobs, progress)
+    work = Work(n_jobs=1) if work is None else work
+    width = max(
+        1, min(WIDEST, work.max_memory // (128 * columns.n_rows))
+    )  # by which 64 bytes a value fit
+    found = _fingerprints(columns, by_rank, width, work)
     varied = np.flatnonzero(~found.constant)
     few, many = varied[found.few[varied]], varied[~found.few[varied]]
     compared = many[np.isfinite(found.ranked_places[many, 0])]
@@ -56,26 +88,23 @@ def find_copies(
         _alike_in_rank(_link(many, found.places, found.digest, plain, width), ranked, width),
         _link(compared, found.ranked_places, found.ranked_digest, ranked, width),
     ]
-    return _representatives(links, columns.n_columns), found.constant
+    return Copies(_representatives(links, columns.n_columns), found.constant)
 
 
-def tiles(p: int, width: int = TILE) -> list[slice]:
+def tiles(p: int, width: int = WIDEST) -> list[slice]:
     """Slices of 1,024 columns or fewer, so that sorting needs little memory."""
     return [slice(start, min(start + width, p)) for start in range(0, p, width)]
 
 
-def _fingerprints(
-    columns: Columns, by_rank: bool, width: int, n_jobs: int | None, progress: Progress | None
-) -> Fingerprints:
+def _fingerprints(columns: Columns, by_rank: bool, width: int, work: Work) -> Fingerprints:
     """Fingerprints of all columns, read block by block."""
     spans = [columns.span(tile.start, tile.stop) for tile in tiles(columns.n_columns, width)]
     parts = []
-    with open_pool(n_jobs if len(spans) > 1 else 1) as pool:
+    with open_pool(work.n_jobs if len(spans) > 1 else 1) as pool:
         tasks = [delayed(_of_span)(span, by_rank) for span in spans]
         for done, arrays in enumerate(run_blocks(pool, tasks), 1):
             parts.append(arrays)
-            if progress:
-                progress("copies", done, len(spans))
+            work.report("copies", done, len(spans))
     return Fingerprints(*(np.concatenate(same) for same in zip(*parts, strict=True)))
 
 
@@ -142,14 +171,6 @@ def _representatives(links: list[Links], p: int) -> Indices:
     leaders = np.full(n_groups, p)
     np.minimum.at(leaders, group, np.arange(p))
     return np.asarray(leaders[group], dtype=np.intp)
-
-
-def groups_of(leaders: Indices) -> tuple[Indices, ...]:
-    """The groups of two or more columns with one leader, each in order."""
-    shared = np.flatnonzero(np.bincount(leaders)[leaders] > 1)
-    order = shared[np.argsort(leaders[shared], kind="stable")]
-    parts = np.split(order, np.flatnonzero(np.diff(leaders[order])) + 1)
-    return tuple(parts) if len(order) else ()
 
 
 def signs_against(columns: Matrix, leaders: Indices) -> Vector:

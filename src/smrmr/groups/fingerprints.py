@@ -13,7 +13,7 @@ from ..measures.contingency_loops import code_small_integers
 from ..measures.scaling import unit_scale
 from ..types import Mask, Matrix
 
-FEW_LEVELS = 16  # columns of so few levels are compared level by level
+CODED_LEVELS = 16  # columns of so few levels are compared level by level
 PROBES = 4
 DIGITS = 1e10  # columns that agree in ten digits have one digest
 
@@ -94,14 +94,14 @@ def _coded(values: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
     dtype = np.int8 if values.dtype == np.int8 else np.float64  # as in Columns.blocks
     rows = np.ascontiguousarray(values.T, dtype=dtype)
     codes = np.zeros(rows.shape, dtype=np.int8)
-    counts = np.zeros((len(rows), FEW_LEVELS), dtype=np.int64)
+    counts = np.zeros((len(rows), CODED_LEVELS), dtype=np.int64)
     levels = np.zeros(len(rows), dtype=np.int64)
     code_small_integers(rows, codes, counts, levels)
     for k in np.flatnonzero(levels == 0):
-        if len(np.unique(rows[k, : 4 * FEW_LEVELS])) > FEW_LEVELS:
+        if len(np.unique(rows[k, : 4 * CODED_LEVELS])) > CODED_LEVELS:
             continue  # most columns have many levels, which a few rows show
         found, code = np.unique(rows[k], return_inverse=True)
-        if len(found) <= FEW_LEVELS:
+        if len(found) <= CODED_LEVELS:
             codes[k], levels[k] = code, len(found)
     return codes, levels
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ..settings import read_strategy
 from .distance import DistanceCorrelation
 from .hsic import HSIC
 from .pearson import Pearson
@@ -10,21 +13,20 @@ from .protocol import Measure
 
 __all__ = ["HSIC", "MEASURES", "DistanceCorrelation", "Pearson", "ProjectionCorrelation"]
 
-MEASURES: dict[str, Measure] = {
-    "pc": ProjectionCorrelation(),
-    "hsic": HSIC(),
-    "dcor": DistanceCorrelation(),
-    "pearson": Pearson(),
+MEASURES: dict[str, type[Any]] = {
+    "pc": ProjectionCorrelation,
+    "hsic": HSIC,
+    "dcor": DistanceCorrelation,
+    "pearson": Pearson,
 }
 
 
-def as_measure(measure: str | Measure) -> Measure:
-    """Return the measure an alias stands for; a measure stands for itself."""
-    if isinstance(measure, str):
-        if measure in MEASURES:
-            return MEASURES[measure]
-    elif hasattr(measure, "prepare") and not isinstance(measure, type):
-        return measure
+def as_measure(measure: Any) -> Measure:
+    """The measure that a name stands for; a measure stands for itself."""
+    found = read_strategy("measure", measure, MEASURES)
+    if hasattr(found, "prepare") and not isinstance(found, type):
+        checked: Measure = found
+        return checked
     raise ValueError(
         f"measure={measure!r} is not known. Use one of {', '.join(map(repr, MEASURES))}, or an "
         "instance such as HSIC(kernel='laplacian')."

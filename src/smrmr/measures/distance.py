@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ..types import Indices, Matrix, Vector
 from . import distance_loops as loops
 from .embedding import Dense, Factor, Factors, Points, centred, class_parts, inner, inner_dense
 from .kernel_loops import DISTANCE
-from .protocol import ONCE, Part, Use
+from .protocol import ONCE, Measure, Part, Use
 from .scaling import unit_scale
 
 FEW_LEVELS = 16  # up to here a factor has at most 15 rows
@@ -39,8 +39,8 @@ class Sorted:
 
 
 @dataclass(frozen=True)
-class DistanceCorrelation:
-    r"""Squared distance correlation (Szekely and Rizzo), alias ``"dcor"``.
+class DistanceCorrelation(Measure):
+    r"""Squared distance correlation (Szekely and Rizzo), ``"dcor"`` for short.
 
     .. math:: \mathrm{dCor}^2(x, y) = \frac{\langle HAH, HBH \rangle}{\|HAH\| \|HBH\|},
               \quad A_{ij} = |x_i - x_j|
@@ -48,6 +48,8 @@ class DistanceCorrelation:
     This is HSIC with the distance kernel. Classes are at distance 1 from each other.
     Exact in O(n log n) a pair, or by matrix products for small n.
     """
+
+    alias: ClassVar[str] = "dcor"
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Factor the columns with few levels and classes, sort the others."""

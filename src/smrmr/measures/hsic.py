@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from .embedding import (
     class_parts,
     inner,
 )
-from .protocol import Part, Use
+from .protocol import Measure, Part, Use
 from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
@@ -32,8 +32,8 @@ RESIDUAL = 1e-9  # share of the trace that a low-rank factor may miss
 
 
 @dataclass(frozen=True)
-class HSIC:
-    r"""Normalised Hilbert-Schmidt independence criterion, alias ``"hsic"``.
+class HSIC(Measure):
+    r"""Normalised Hilbert-Schmidt independence criterion, ``"hsic"`` for short.
 
     .. math:: \mathrm{nr\text{-}HSIC}(x, y) = \frac{\langle HKH, HLH \rangle}{\|HKH\| \|HLH\|}
 
@@ -57,6 +57,8 @@ class HSIC:
     are multiplied through factors of that many rows. Columns with outliers, heavy tails or many
     zeros have higher ranks: past the rank where factors stop paying, matrices are written out.
     """
+
+    alias: ClassVar[str] = "hsic"
 
     kernel: str | Kernel = "gaussian"
     width: float | None = None
@@ -108,6 +110,18 @@ class HSIC:
     def tile(self, target: Target | None) -> int:
         """Wide enough for matrix products to run at full speed."""
         return TILE
+
+    def in_fixed_units(self, values: Matrix, target: Target) -> tuple[Measure, Matrix, Target]:
+        """Columns and target divided by the kernel widths of all rows, and a kernel of width 1."""
+        if not isinstance(self.kernel, str) or self.width is not None:
+            return self, values, target
+        values = values.astype(np.float64)
+        values /= [median_distance(column[None]) or 1.0 for column in values.T]
+        if target.kind != "classes":
+            points = unit_scale(target.vectors)[0]
+            scaled = points.T.reshape(target.values.shape) / (median_distance(points) or 1.0)
+            target = replace(target, values=scaled)
+        return replace(self, width=1.0), values, target
 
     def matrix(self, variable: Target) -> Matrix:
         """Kernel matrix of one variable, not centred."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,17 +11,19 @@ from ..data.columns import Block
 from ..data.target import Target
 from ..types import Matrix
 from .embedding import Factor, Factors, centred, class_parts, inner
-from .protocol import ONCE, Part, Use
+from .protocol import ONCE, Measure, Part, Use
 from .scaling import unit_scale
 
 
 @dataclass(frozen=True)
-class Pearson:
-    """Squared Pearson correlation, alias ``"pearson"``.
+class Pearson(Measure):
+    """Squared Pearson correlation, ``"pearson"`` for short.
 
     This is normalised HSIC with the linear kernel. Classes are one-hot vectors, and so is a
     multi-output target a vector: then the value is the RV coefficient.
     """
+
+    alias: ClassVar[str] = "pearson"
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Centre the columns; classes become one row a class."""

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from ..data.target import Target
 from ..types import Indices, Matrix, Vector
 from . import contingency_loops as coded_loops
 from . import projection_loops as loops
-from .protocol import ONCE, Part, Use
+from .protocol import ONCE, Measure, Part, Use
 from .scaling import unit_scale
 
 FEW_LEVELS = 16  # up to here a contingency table beats sorting
@@ -140,14 +140,17 @@ ProjectionPart: TypeAlias = Ranked | Coded | Angles
 
 
 @dataclass(frozen=True)
-class ProjectionCorrelation:
-    r"""Squared projection correlation :math:`\mathrm{PC}^2` (Zhu et al. 2017), alias ``"pc"``.
+class ProjectionCorrelation(Measure):
+    r"""Squared projection correlation :math:`\mathrm{PC}^2` (Zhu et al. 2017), ``"pc"`` for short.
 
     Zero in the population if and only if the variables are independent, no moment conditions, and
     for numbers a function of ranks alone: strictly increasing transforms change nothing. Exact
     integer counts, O(n^2 / 64) a pair for n up to 1024 and O(n log n) beyond.
     Paper: section 2.4.1.
     """
+
+    alias: ClassVar[str] = "pc"
+    by_rank: ClassVar[bool] = True
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Sort the columns into classes, few levels, ranks without ties and ranks with ties."""

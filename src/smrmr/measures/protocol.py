@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from ..data.columns import Block
 from ..data.target import Target
@@ -37,8 +37,11 @@ class Measure(Protocol):
     """A dependence measure: embeds columns and multiplies embeddings.
 
     The association of two columns is the cosine of their embeddings; the normalisation lives in
-    `smrmr.association`, so a measure supplies inner products only.
+    `smrmr.association`, so a measure supplies inner products only. `by_rank` says whether only the
+    order of values counts, so that monotone transforms are copies.
     """
+
+    by_rank: ClassVar[bool] = False
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Sort the columns of a block into parts that are multiplied in one way each."""
@@ -57,3 +60,10 @@ class Measure(Protocol):
 
     def tile(self, target: Target | None) -> int:
         """How many columns a block should have; fixed, so that `n_jobs` cannot change a bit."""
+
+    def in_fixed_units(self, values: Matrix, target: Target) -> tuple[Measure, Matrix, Target]:
+        """Measure, columns and target such that subsets of the rows are measured in one unit.
+
+        Most measures have no units and need not define this.
+        """
+        return self, values, target

@@ -10,8 +10,10 @@ from .figures import (
     plot_w,
 )
 from .html import render, write_report
+from .words import explain, statement
 
 __all__ = [
+    "explain",
     "plot_diagnosis",
     "plot_fdp",
     "plot_lambda",
@@ -20,5 +22,6 @@ __all__ = [
     "plot_shape",
     "plot_w",
     "render",
+    "statement",
     "write_report",
 ]

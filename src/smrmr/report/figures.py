@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..selection import Selection
-from .marks import Boxes, Cells, Line, Plot, Points, Rule, Stems, Tick
-from .plots import diagnosis_plot, fdp_plot, importance_plot, lambda_plot, relevance_plot
+from .knockoffs.plots import diagnosis_plot, fdp_plot, importance_plot, lambda_plot, relevance_plot
+from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems, Tick
 from .shapes import redundancy_plot, shape_plot
 
 if TYPE_CHECKING:
@@ -74,10 +74,11 @@ def plot_redundancy(selection: Selection, ax: Axes | None = None) -> Axes:
 
 
 def plot_shape(selection: Selection, feature: str | int, ax: Axes | None = None) -> Axes:
-    """A feature against the target, on at most 500 rows.
+    """A feature against the target, group of rows by group of rows.
 
-    A cloud with a local linear smooth; boxes if the target has classes or the feature few levels.
-    Of several outputs, the one that the feature explains best.
+    Medians with bands from 25% to 75% and from 10% to 90% of the rows in each bin; boxes if the
+    target has classes or the feature few levels. Single rows are drawn if the data were kept. Of
+    several outputs, the one that differs most along the feature.
     """
     return _draw(shape_plot(selection, feature), ax)
 
@@ -88,7 +89,7 @@ def plot_lambda(selection: Selection, ax: Axes | None = None) -> Axes:
 
 
 def plot_diagnosis(selection: Selection, ax: Axes | None = None) -> Axes:
-    """P-values of the tests whether knockoffs can be told from features, one dot a draw."""
+    """P-values of the tests whether knockoffs can be told from features, one dot per draw."""
     return _draw(diagnosis_plot(selection), ax)
 
 
@@ -167,6 +168,12 @@ def _(mark: Boxes, ax: Axes) -> None:
     boxes = [dict(zip(names, box, strict=True)) for box in mark.quartiles]
     places = np.arange(len(boxes))
     ax.bxp(boxes, positions=places, widths=0.6, showfliers=False, manage_ticks=False)
+
+
+@_add.register(Band)
+def _(mark: Band, ax: Axes) -> None:
+    shade = 0.12 if mark.role == "wide" else 0.25
+    ax.fill_between(mark.x, *mark.y, color=COLOURS["main"], alpha=shade, linewidth=0)
 
 
 @_add.register(Cells)

@@ -14,12 +14,12 @@ from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
-from . import methods, words
-from .marks import short
-from .plots import diagnosis_plot, fdp_plot, importance_plot, lambda_plot, relevance_plot
+from . import words
+from .marks import Figure, short
 from .shapes import redundancy_plot, shape_plot
 from .svg import draw_svg
 from .table import MOST_ROWS, embedded, table_data
+from .words import account_of
 
 MOST_NAMES = 60  # of selected features above the table
 
@@ -67,27 +67,28 @@ def render(selection: Selection) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    data = table_data(selection)
+    data, account = table_data(selection), account_of(selection)
     page = environment.get_template("template.html").render(
         selection=selection,
-        infinity=np.inf,
         asked=words.asked(selection),
         found=words.found(selection),
         why_nothing=words.why_nothing(selection),
         promise=words.promise(selection),
-        assumptions=words.assumptions(selection),
         warnings=words.warnings(selection),
-        bound=words.bound(selection),
+        data_shown=words.data_shown(selection),
+        assumptions=account.assumptions(selection),
+        facts=account.facts(selection),
         chips=_chips(selection),
         n_unnamed=max(0, len(selection.selected) - MOST_NAMES),
-        figures=_figures(selection),
+        figures=[*account.figures(selection), _redundancy(selection)],
+        draw=draw_svg,
         shapes=_shapes(selection),
         data=embedded(data),
         n_rows=len(data["rows"]),
         cut=data["cut"],
         most_rows=MOST_ROWS,
-        methods=methods.methods(selection),
-        references=methods.references(selection),
+        methods=account.methods(selection),
+        references=account.references(selection),
         style=Markup(_own_file("style.css")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -110,21 +111,24 @@ def _chips(selection: Selection) -> list[dict[str, str]]:
     ]
 
 
-def _figures(selection: Selection) -> dict[str, Markup]:
-    return {
-        "importance": draw_svg(importance_plot(selection)),
-        "fdp": draw_svg(fdp_plot(selection)),
-        "relevance": draw_svg(relevance_plot(selection)),
-        "redundancy": draw_svg(redundancy_plot(selection)),
-        "lambda": draw_svg(lambda_plot(selection)),
-        "diagnosis": draw_svg(diagnosis_plot(selection), height=200),
-    }
+def _redundancy(selection: Selection) -> Figure:
+    n = len(selection.picture.features)
+    return Figure(
+        "redundancy",
+        redundancy_plot(selection),
+        Markup(
+            f"<b>How much features repeat each other.</b> The {n} features that stand out most, "
+            'similar ones side by side; selected ones in <b class="key selected">bold</b>. Dark '
+            "squares are features that tell much the same. Shades go by the root, so that weak "
+            "association shows."
+        ),
+    )
 
 
 def _shapes(selection: Selection) -> list[dict[str, str]]:
     """Each selected feature against the target; copies are drawn by the feature they copy."""
     drawn = selection.decision.selected
-    drawn = drawn[np.isin(drawn, selection.shown.features)]
+    drawn = drawn[np.isin(drawn, selection.picture.features)]
     return [
         {
             "name": short(selection.names[k], 200),

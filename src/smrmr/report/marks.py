@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from markupsafe import Markup
+
 from ..types import Matrix, Vector
 
 # controls, what no encoding can hold, and what turns the direction of the text around it
@@ -54,10 +56,19 @@ class Rule:
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes at x = 0, 1, ...; each row holds low whisker, quartiles and high whisker."""
+    """Boxes at x = 0, 1, ...; each row holds the 10%, 25%, 50%, 75% and 90% points."""
 
     quartiles: Matrix
     tips: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Band:
+    """An area between two lines: `y` holds the lower and the upper one."""
+
+    x: Vector
+    y: Matrix
+    role: str
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ class Cells:
     tips: tuple[tuple[str, ...], ...]
 
 
-Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Cells
+Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Band | Cells
 
 
 @dataclass(frozen=True)
@@ -94,6 +105,15 @@ class Plot:
     y_ticks: tuple[Tick, ...] | None = None
     x_limits: tuple[float, float] | None = None
     y_limits: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A plot of the page, its short name, and what is written below it."""
+
+    name: str
+    plot: Plot
+    caption: Markup
 
 
 def short(name: str, length: int = 40) -> str:

@@ -28,11 +28,11 @@ class Scale:
 
     def __call__(self, values: Vector) -> Vector:
         """Positions of the values."""
-        low, high = self._bent(self.low), self._bent(self.high)
-        share = (self._bent(values) - low) / ((high - low) or 1.0)
+        low, high = self._placed(self.low), self._placed(self.high)
+        share = (self._placed(values) - low) / ((high - low) or 1.0)
         return np.asarray(self.start + share * (self.end - self.start))
 
-    def _bent(self, values: Vector | float) -> Any:
+    def _placed(self, values: Vector | float) -> Any:
         return np.log10(values) if self.log else np.asarray(values, dtype=np.float64)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ..types import Vector
-from .marks import Boxes, Cells, Line, Plot, Points, Rule, Stems
+from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems
 from .scales import LETTER, Frame, frame_of
 
 NOTHING = Markup("")
@@ -182,6 +182,14 @@ def _(mark: Boxes, frame: Frame) -> Markup:
             )
         )
     return NOTHING.join(parts)
+
+
+@_write.register
+def _(mark: Band, frame: Frame) -> Markup:
+    x, (low, high) = frame.x(mark.x), frame.y(mark.y)
+    there = zip([*x, *x[::-1]], [*low, *high[::-1]], strict=True)
+    path = "L".join(f"{a:.1f} {b:.1f}" for a, b in there)
+    return Markup('<path class="band {}" d="M{}z"/>').format(mark.role, path)
 
 
 def _places(mark: Line | Stems, frame: Frame) -> tuple[Vector, Vector]:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from ..control.decision import Derandomised
 from ..selection import Selection
 from ..types import Indices
 
@@ -26,14 +25,13 @@ def table_data(selection: Selection) -> dict[str, Any]:
     names, cut = _names([selection.names[k] for k in features])
     columns: dict[str, Any] = {
         "feature": names,
-        "outcome": [selection.fate(int(k)) for k in features],
-        "W": selection.W[features].tolist(),
+        "outcome": [selection.outcome(int(k)) for k in features],
         "q_value": selection.q_values[features].tolist(),
-        "theta": selection.theta[features].tolist(),
-        "theta_knockoff": selection.theta_knockoff[features].tolist(),
-        "relevance": selection.relevance[features].tolist(),
+        **{
+            name: values[features].tolist() for name, values in selection.evidence.columns().items()
+        },
     }
-    if isinstance(selection.decision, Derandomised):
+    if selection.decision.rule == "e-values":
         columns["frequency"] = selection.decision.frequency[features].tolist()
     return {
         "columns": list(columns),
@@ -47,7 +45,7 @@ def table_rows(selection: Selection) -> Indices:
     """Features in the page: the selected, then the kept, then the most relevant, up to 5000."""
     place = np.full(selection.n_features, len(selection.selected))
     place[selection.selected] = np.arange(len(selection.selected))
-    kept = np.isin(np.arange(selection.n_features), selection.kept)
+    kept = np.isin(np.arange(selection.n_features), selection.evidence.kept)
     order = np.lexsort((-selection.relevance, -selection.W, ~kept, place))
     return np.asarray(order[:MOST_ROWS])
 
@@ -65,10 +63,10 @@ def _names(names: list[str]) -> tuple[list[str], int]:
     weights = np.array([len(name.encode()) for name in names])
     if weights.sum() <= NAME_BYTES:
         return names, 0
-    bytes_a_letter = weights.sum() / sizes.sum()
+    bytes_per_letter = weights.sum() / sizes.sum()
     lengths = np.geomspace(10_000, SHORTEST_CUT, 40).astype(int)
     cut = next(
-        (n for n in lengths if np.minimum(sizes, n).sum() * bytes_a_letter <= NAME_BYTES),
+        (n for n in lengths if np.minimum(sizes, n).sum() * bytes_per_letter <= NAME_BYTES),
         SHORTEST_CUT,
     )
     return [name if len(name) <= cut else name[: cut - 1] + "…" for name in names], int(cut)

@@ -1,17 +1,44 @@
-"""Says in words what was asked, what was found and what that promises."""
+"""Says what was asked, what was found, what that promises, and what became of a feature."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ..control.decision import Decision, false_discovery_bounds
 from ..selection import Selection
+from . import knockoffs
 from .marks import short
+from .phrases import count, percent
+
+ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs}
+"""Words and figures of each kind of evidence: one folder per controller."""
+
+
+def account_of(selection: Selection) -> Any:
+    """The words and figures for the kind of evidence that a selection rests on."""
+    return ACCOUNTS[selection.evidence.kind]
+
+
+def statement(selection: Selection) -> str:
+    """What was decided and what that rests on, in a few sentences."""
+    return " ".join([str(selection.decision), *account_of(selection).conditions(selection)])
+
+
+def explain(selection: Selection, feature: str | int) -> str:
+    """What became of a feature, and why."""
+    k = selection.position(feature)
+    name, leader = selection.names[k], int(selection.leaders[k])
+    if selection.outcome(k) == "constant":
+        return f"{name} is constant, so it can tell nothing about the target."
+    if leader != k:
+        return f"{name} is a copy of {selection.names[leader]}. {explain(selection, leader)}"
+    return str(account_of(selection).explain(selection, k))
 
 
 def asked(selection: Selection) -> str:
     """The question, in one sentence."""
-    classes = len(selection.shown.labels)
+    classes = len(selection.picture.labels)
     column = selection.source.get("target column")
     target = {
         "classes": f"which of {classes} classes a row belongs to",
@@ -20,47 +47,39 @@ def asked(selection: Selection) -> str:
     named = f" ({short(column)})" if column else ""
     return (
         f"Which of {selection.n_features:,} features help to tell {target}{named}, going by "
-        f"{selection.n_rows:,} rows, if at most {_percent(selection.fdr)} of the features named "
+        f"{selection.n_rows:,} rows, if at most {percent(selection.fdr)} of the features named "
         "may be expected to be false?"
     )
 
 
 def found(selection: Selection) -> str:
     """The answer, in one sentence."""
-    rule, n = _rule(selection), len(selection.selected)
-    if rule == "best feature":
+    decision, n = selection.decision, len(selection.selected)
+    if decision.rule == "best feature":
         return (
             "No level selects anything; the single best feature is named below, and it may well "
             "be chance."
         )
-    if rule == "relaxed":
+    if decision.rule == "relaxed":
         return (
-            f"Nothing stands out at the {_percent(selection.fdr)} level; {count(n, 'feature')} "
-            f"would at {_percent(selection.level)}, a level chosen after looking at the data."
+            f"Nothing stands out at the {percent(selection.fdr)} level; {count(n, 'feature')} "
+            f"would at {percent(decision.level)}, a level chosen after looking at the data."
         )
     if n:
-        draws = len(selection.draws)
-        over = f" over {draws} random splits and draws of knockoffs" if draws > 1 else ""
         stand = "stands" if n == 1 else "stand"
-        return f"{count(n, 'feature')} of {selection.n_features:,} {stand} out{over}."
-    return f"No feature stands out enough to be named at the {_percent(selection.fdr)} level."
+        return f"{count(n, 'feature')} of {selection.n_features:,} {stand} out."
+    return f"No feature stands out enough to be named at the {percent(selection.fdr)} level."
 
 
 def why_nothing(selection: Selection) -> str:
     """Why the selection is empty and at which level it would not be; else nothing."""
     if selection.selected.size:
         return ""
-    decision = selection.decision
-    if not isinstance(decision, Decision):
-        return _why_nothing_over_draws(selection)
-    needed = (
-        f"At this level at least {decision.n_needed} features must beat their knockoffs together, "
-        "each by more than knockoffs beat features elsewhere"
-    )
-    if decision.smallest_level == np.inf:
+    needed = account_of(selection).needed(selection)
+    level = selection.decision.smallest_level
+    if level == np.inf:
         return f"{needed}, and no level would select anything."
-    level = decision.smallest_level
-    n = len(selection.at(min(level, 1 - 1e-9)).selected)
+    n = len(selection.at(min(level * (1 + 1e-9), 1 - 1e-9)).selected)
     return (
         f"{needed}. The smallest level that selects something is {level:.3g}, which would name "
         f"{count(n, 'feature')}; a level chosen after looking promises nothing, but it can guide "
@@ -68,26 +87,10 @@ def why_nothing(selection: Selection) -> str:
     )
 
 
-def _why_nothing_over_draws(selection: Selection) -> str:
-    low = int(np.floor(selection.fdr * 20 + 1e-9)) + 1
-    for level in (step / 20 for step in range(low, 20)):
-        n = len(selection.at(level).selected)
-        if n:
-            return (
-                f"Evidence was averaged over {len(selection.draws)} draws and did not suffice. The "
-                f"smallest level, in steps of 0.05, that selects something is {level:.2g}, which "
-                f"would name {count(n, 'feature')}; a level chosen after looking promises nothing."
-            )
-    return (
-        f"Evidence was averaged over {len(selection.draws)} draws and did not suffice; no level "
-        "up to 0.95 would select anything."
-    )
-
-
 def promise(selection: Selection) -> str:
     """What the level means, for someone who has not met it."""
-    level = _percent(selection.fdr)
-    if _rule(selection) in ("relaxed", "best feature"):
+    level = percent(selection.fdr)
+    if not selection.decision.guaranteed:
         return (
             f"The promise of {level} does not hold for this list, because the level was raised "
             "until something was found. Treat the features as leads to be tested on new data."
@@ -99,63 +102,21 @@ def promise(selection: Selection) -> str:
     )
 
 
-def assumptions(selection: Selection) -> list[str]:
-    """What the promise rests on."""
-    draws = selection.draws
-    held = []
-    if any(draw.n_screen for draw in draws):
-        kept, screened = len(draws[0].kept), draws[0].n_screen
-        held.append(
-            f"The screen kept every true feature: {screened} rows were used to reduce "
-            f"{selection.n_features:,} features to {kept}."
-        )
-    bad = sum(not draw.diagnosis.passed for draw in draws)
-    where = f" in {bad} of {len(draws)} draws" if len(draws) > 1 else ""
-    verdict = (
-        f"this was put in doubt by a test{where}" if bad else "three tests found no sign against"
-    )
-    held.append(
-        "Knockoffs, the made-up twins that features compete with, are exchangeable with them: "
-        f"{verdict}."
-    )
-    return held
-
-
 def warnings(selection: Selection) -> list[str]:
     """What a reader must know before using the result."""
-    said = []
-    bad = [draw.diagnosis for draw in selection.draws if not draw.diagnosis.passed]
-    if len(bad) > 0.1 * len(selection.draws):
-        said.append(str(bad[0]))
-    if _rule(selection) in ("relaxed", "best feature"):
-        said.append(promise(selection))
-    return said
+    broken = [] if selection.decision.guaranteed else [promise(selection)]
+    return [*map(str, selection.evidence.failed), *broken]
 
 
-def bound(selection: Selection) -> str:
-    """The 95% bound on false features among the selected; nothing where it tells nothing."""
-    n = len(selection.decision.selected)
-    bounds = false_discovery_bounds(selection.W)
-    if len(selection.draws) > 1 or not 0 < n <= len(bounds) or bounds[n - 1] >= n:
-        return ""
+def data_shown(selection: Selection) -> str:
+    """Whether the page holds data of single rows."""
+    if selection.picture.values is None:
+        return (
+            "Lines and bands are medians, quartiles and 10% to 90% ranges of groups of rows. This "
+            "page and selection.json hold no values of single rows."
+        )
     return (
-        f"With 95% confidence at most {bounds[n - 1]} of the {n} are false; such bounds hold for "
-        "every k at once."
+        f"Dots are single rows: this page and selection.json hold exact values of "
+        f"{count(len(selection.picture.values), 'row')}, as was asked for. Think of that before "
+        "you pass them on."
     )
-
-
-def count(n: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "feature"), count(1200, "feature")
-    ('1 feature', '1,200 features')
-    """
-    return f"{n:,} {noun}{'s' * (n != 1)}"
-
-
-def _rule(selection: Selection) -> str:
-    return getattr(selection.decision, "rule", "e-values")
-
-
-def _percent(level: float) -> str:
-    return f"{100 * level:.3g}%"

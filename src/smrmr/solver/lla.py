@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..association.associations import Associations
+from ..association import Associations
 from ..types import Indices, Matrix, Vector
 from .descent import count_above, minimise
 from .penalties import Penalty, as_penalty
@@ -76,7 +76,6 @@ def solve(
     *,
     penalty: str | Penalty | None = "mcp",
     lam: float = 0.01,
-    lla_steps: int = 2,
     tol: float = 1e-8,
 ) -> Solution:
     r"""Coefficients of the penalised mRMR problem.
@@ -86,7 +85,8 @@ def solve(
 
     with r the relevance and D the redundancy. Paper: eq. (penalized_mrmr). SCAD and MCP are solved
     by local linear approximation: a LASSO, then LASSOs weighted by the slope of the penalty at the
-    last solution. On :math:`\theta \ge 0` each of them is a convex quadratic problem, solved by
+    last solution, `lla_steps` problems in all or until theta moves less than 1e-6.
+    On :math:`\theta \ge 0` each of them is a convex quadratic problem, solved by
     coordinate descent on an active set with exact steps.
 
     Parameters
@@ -94,11 +94,9 @@ def solve(
     associations
         From `smrmr.associate`.
     penalty
-        ``"none"`` or None, ``"l1"``, ``"scad"``, ``"mcp"``, or an instance such as ``MCP(b=3.0)``.
+        ``"none"``, ``"l1"``, ``"scad"``, ``"mcp"``, or an instance such as ``MCP(b=3.0)``.
     lam
         The penalty's lambda, at least 0.
-    lla_steps
-        Convex problems solved in all for SCAD and MCP; stops early once theta moves less than 1e-6.
     tol
         Largest KKT residual allowed. If it is not reached a `ConvergenceWarning` says so, and so
         does the `converged` field.
@@ -116,7 +114,7 @@ def solve(
     >>> solve(apart, penalty="l1", lam=0.3).theta.tolist()
     [0.2, 0.0]
     """
-    (solution,) = _run(associations, penalty, [lam], lla_steps, tol)
+    (solution,) = _run(associations, penalty, [lam], tol)
     return solution
 
 
@@ -127,7 +125,6 @@ def solution_path(
     lams: Sequence[float] | Vector | None = None,
     n_lams: int = 50,
     floor: float = 1e-3,
-    lla_steps: int = 2,
     tol: float = 1e-8,
 ) -> SolutionPath:
     """Solutions from `lambda_max`, where all coefficients are zero, down to `floor` times that.
@@ -139,7 +136,7 @@ def solution_path(
     n_lams, floor
         Number of lambdas, evenly spaced on a logarithmic scale, and the last as a share of the
         first.
-    associations, penalty, lla_steps, tol
+    associations, penalty, tol
         As in `solve`.
 
     Notes
@@ -156,7 +153,7 @@ def solution_path(
     [[0.0, 0.0], [0.4, 0.1]]
     """
     lams = _lambdas(associations, lams, n_lams, floor)
-    found = _run(associations, penalty, lams, lla_steps, tol)
+    found = _run(associations, penalty, lams, tol)
     return SolutionPath(
         lams,
         np.array([solution.theta for solution in found]),
@@ -170,23 +167,19 @@ def _run(
     associations: Associations,
     penalty: str | Penalty | None,
     lams: Sequence[float] | Vector,
-    lla_steps: int,
     tol: float,
 ) -> list[Solution]:
     """Solutions along the lambdas, each started from the last."""
     rule = as_penalty(penalty)
     if not (np.isfinite(lams).all() and min(lams) >= 0):
         raise ValueError(f"lam={lams!r} is not a lambda. Give numbers of at least 0.")
-    if lla_steps < 1 or not tol > 0:
-        raise ValueError(
-            f"lla_steps={lla_steps!r} and tol={tol!r}: at least one step and a positive tolerance "
-            "are needed."
-        )
+    if not tol > 0:
+        raise ValueError(f"tol={tol!r} is not a tolerance: a positive number is needed.")
     problem = _Problem.of(associations)
-    found = problem.solutions(rule, lams, lla_steps, tol)
+    found = problem.solutions(rule, lams, tol)
     used = np.flatnonzero(np.any([solution.theta > 0 for solution in found], axis=0))
     if problem.has_copies(used):
-        found = problem.merged().solutions(rule, lams, lla_steps, tol)
+        found = problem.merged().solutions(rule, lams, tol)
     if not np.isfinite([solution.kkt for solution in found]).all():
         raise ValueError("redundancy has missing or infinite values. Measure it again.")
     if not all(solution.converged for solution in found):
@@ -212,18 +205,18 @@ class _Problem:
         if relevance.ndim != 1 or p == 0 or redundancy.shape != (p, p):
             raise ValueError(
                 f"relevance has shape {relevance.shape} and redundancy {redundancy.shape}. One "
-                "relevance a feature and one redundancy a pair of features are needed."
+                "relevance per feature and one redundancy per pair of features are needed."
             )
         if not np.isfinite(relevance).all():
             raise ValueError("relevance has missing or infinite values. Measure it again.")
         return cls(relevance, redundancy, np.arange(p), np.ones(p))
 
     def solutions(
-        self, penalty: Penalty, lams: Sequence[float] | Vector, lla_steps: int, tol: float
+        self, penalty: Penalty, lams: Sequence[float] | Vector, tol: float
     ) -> list[Solution]:
         """Solutions along the lambdas, each started from the last."""
         starts = _Starts(np.zeros_like(self.relevance), np.zeros_like(self.relevance))
-        return [_lla(self, penalty, float(lam), lla_steps, tol, starts) for lam in lams]
+        return [_lla(self, penalty, float(lam), tol, starts) for lam in lams]
 
     def has_copies(self, features: Indices) -> bool:
         """Whether any of the features may have an identical one."""
@@ -253,14 +246,12 @@ class _Starts:
     later: Vector
 
 
-def _lla(
-    problem: _Problem, penalty: Penalty, lam: float, lla_steps: int, tol: float, starts: _Starts
-) -> Solution:
+def _lla(problem: _Problem, penalty: Penalty, lam: float, tol: float, starts: _Starts) -> Solution:
     """Solve the LASSO, then LASSOs weighted by the slopes at the last solution."""
     relevance, gradient = problem.relevance, np.empty_like(problem.relevance)
     weights = penalty.slope(lam, np.zeros_like(relevance))
     theta, n_iter = starts.lasso, 0
-    for step in range(lla_steps):
+    for step in range(penalty.lla_steps):
         if step > 0:
             slopes = penalty.slope(lam, theta / problem.sizes)
             if np.array_equal(slopes, weights):  # the LASSO, no penalty, or nothing to change

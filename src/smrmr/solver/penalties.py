@@ -3,15 +3,23 @@ r"""Defines the penalties: none, LASSO, SCAD, MCP, as functions of lambda and th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
+from ..settings import check_count, check_number, read_strategy
 from ..types import Vector
 
 
 class Penalty(Protocol):
-    r"""A separable penalty :math:`\sum_k p(\lambda, \theta_k)` on :math:`\theta \ge 0`."""
+    r"""A separable penalty :math:`\sum_k p(\lambda, \theta_k)` on :math:`\theta \ge 0`.
+
+    `lla_steps` is the number of convex problems that are solved for it: one for a convex penalty.
+    """
+
+    @property
+    def lla_steps(self) -> int:
+        """Convex problems solved, at most."""
 
     def value(self, lam: float, theta: Vector) -> Vector:
         """Penalty of every coefficient."""
@@ -22,7 +30,10 @@ class Penalty(Protocol):
 
 @dataclass(frozen=True)
 class NoPenalty:
-    """No penalty, alias ``"none"`` or None: non-negative least squares."""
+    """No penalty, ``"none"`` for short: non-negative least squares."""
+
+    alias: ClassVar[str] = "none"
+    lla_steps: ClassVar[int] = 1
 
     def value(self, lam: float, theta: Vector) -> Vector:
         """Zero."""
@@ -34,8 +45,11 @@ class NoPenalty:
 
 
 @dataclass(frozen=True)
-class Lasso:
-    r"""LASSO, :math:`p(\lambda, x) = \lambda x`, alias ``"l1"`` (paper, section 2.3)."""
+class L1:
+    r"""LASSO, :math:`p(\lambda, x) = \lambda x`, ``"l1"`` for short (paper, section 2.3)."""
+
+    alias: ClassVar[str] = "l1"
+    lla_steps: ClassVar[int] = 1
 
     def value(self, lam: float, theta: Vector) -> Vector:
         """Return lambda times theta."""
@@ -48,7 +62,7 @@ class Lasso:
 
 @dataclass(frozen=True)
 class SCAD:
-    r"""Smoothly clipped absolute deviation (Fan and Li 2001), alias ``"scad"``.
+    r"""Smoothly clipped absolute deviation (Fan and Li 2001), ``"scad"`` for short.
 
     The slope is :math:`\lambda` up to :math:`x = \lambda`, then
     :math:`(a\lambda - x)^+ / (a - 1)`: large coefficients are not shrunk. Paper: section 2.3, where
@@ -56,15 +70,17 @@ class SCAD:
     """
 
     a: float = 3.7
+    lla_steps: int = 2
+    alias: ClassVar[str] = "scad"
 
     def __post_init__(self) -> None:
-        if not self.a > 2:
-            raise ValueError(f"SCAD(a={self.a!r}) is not a penalty: a must be larger than 2.")
+        check_number("a", self.a, above=2)
+        check_count("lla_steps", self.lla_steps)
 
     def value(self, lam: float, theta: Vector) -> Vector:
         """Return the integral of the slope."""
-        bent = np.clip(theta, lam, self.a * lam)
-        curve = (2 * self.a * lam * bent - bent**2 - lam**2) / (2 * (self.a - 1))
+        clipped = np.clip(theta, lam, self.a * lam)
+        curve = (2 * self.a * lam * clipped - clipped**2 - lam**2) / (2 * (self.a - 1))
         return np.where(theta <= lam, lam * theta, curve)
 
     def slope(self, lam: float, theta: Vector) -> Vector:
@@ -74,45 +90,39 @@ class SCAD:
 
 @dataclass(frozen=True)
 class MCP:
-    r"""Minimax concave penalty (Zhang 2010), alias ``"mcp"``.
+    r"""Minimax concave penalty (Zhang 2010), ``"mcp"`` for short.
 
     The slope is :math:`(\lambda - x/b)^+`: large coefficients are not shrunk. Paper: section 2.3.
     """
 
     b: float = 3.5
+    lla_steps: int = 2
+    alias: ClassVar[str] = "mcp"
 
     def __post_init__(self) -> None:
-        if not self.b > 0:
-            raise ValueError(f"MCP(b={self.b!r}) is not a penalty: b must be positive.")
+        check_number("b", self.b, above=0)
+        check_count("lla_steps", self.lla_steps)
 
     def value(self, lam: float, theta: Vector) -> Vector:
         """Return the integral of the slope."""
-        bent = np.minimum(theta, self.b * lam)
-        return lam * bent - bent**2 / (2 * self.b)
+        clipped = np.minimum(theta, self.b * lam)
+        return lam * clipped - clipped**2 / (2 * self.b)
 
     def slope(self, lam: float, theta: Vector) -> Vector:
         """Return lambda minus theta / b, not below 0."""
         return np.maximum(lam - theta / self.b, 0.0)
 
 
-PENALTIES: dict[str, Penalty] = {
-    "none": NoPenalty(),
-    "l1": Lasso(),
-    "scad": SCAD(),
-    "mcp": MCP(),
-}
+PENALTIES: dict[str, type[Any]] = {one.alias: one for one in (NoPenalty, L1, SCAD, MCP)}
 
 
-def as_penalty(penalty: str | Penalty | None) -> Penalty:
-    """Return the penalty an alias stands for; a penalty stands for itself, None for none."""
-    if penalty is None:
-        return PENALTIES["none"]
-    if isinstance(penalty, str):
-        if penalty in PENALTIES:
-            return PENALTIES[penalty]
-    elif hasattr(penalty, "slope") and not isinstance(penalty, type):
-        return penalty
+def as_penalty(penalty: Any) -> Penalty:
+    """The penalty that a name stands for; a penalty stands for itself, None for none."""
+    found = read_strategy("penalty", penalty, PENALTIES)
+    if hasattr(found, "slope") and hasattr(found, "lla_steps") and not isinstance(found, type):
+        checked: Penalty = found
+        return checked
     raise ValueError(
-        f"penalty={penalty!r} is not known. Use one of {', '.join(map(repr, PENALTIES))}, or an "
+        f"penalty={penalty!r} is not known. Use {', '.join(map(repr, PENALTIES))}, or an "
         "instance such as MCP(b=3.0)."
     )

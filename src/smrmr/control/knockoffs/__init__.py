@@ -1,15 +1,31 @@
-"""Draws knockoffs of features and says whether they can be trusted."""
+"""The knockoff filter: features compete with knockoffs of themselves.
 
-from __future__ import annotations
+In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `covariance`,
+`correlations`, `decorrelation`, `ties`), `diagnose`, `pairs`, `tuning`, and `evidence`; `filter`
+runs them.
+"""
 
 from .diagnose import Diagnosis, diagnose_knockoffs
-from .gaussian import Knockoffs, gaussian_knockoffs
-from .given import given_knockoffs
+from .evidence import Draw, KnockoffEvidence
+from .filter import KnockoffFilter, draw_knockoffs
+from .gaussian import Gaussian, Knockoffs
+from .given import Given
+from .screening import KeepAll, Split
+from .tuning import Bayes, CrossValidation, Fixed
 
 __all__ = [
+    "Bayes",
+    "CrossValidation",
     "Diagnosis",
+    "Draw",
+    "Fixed",
+    "Gaussian",
+    "Given",
+    "KeepAll",
+    "KnockoffEvidence",
+    "KnockoffFilter",
     "Knockoffs",
+    "Split",
     "diagnose_knockoffs",
-    "gaussian_knockoffs",
-    "given_knockoffs",
+    "draw_knockoffs",
 ]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...data.columns import outside
 from ...measures.compiled import compiled
-from ...types import Indices, Matrix, Vector
-from .models import Blocks, Factors, Model
+from ...types import Indices, Matrix
+from .correlations import Correlations
 from .sparse_inverse import sparse_inverse
 
 logger = logging.getLogger(__name__)
@@ -20,49 +20,36 @@ logger = logging.getLogger(__name__)
 MAX_BLOCK = 200
 MAX_DENSE = 1000  # beyond it "auto" works in blocks
 SINGULAR = 1e-6  # smallest eigenvalue that is left as it is
-MIN_UNIQUE = 0.05  # share of variance a factor model leaves to each feature
-TILE = 512
+STRIP = 512  # columns that are correlated with all others at a time
 
 
-def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Model, str]:
-    """Model of the correlations of standardised columns, and the name of the estimate used.
+def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Correlations, str]:
+    """Correlations of standardised columns, and the name of the estimate used.
 
-    ``"auto"`` takes the sample correlations when there are 20 rows a feature, a graphical lasso up
-    to 1,000 features, and blocks beyond. It never shrinks globally (Ledoit-Wolf): for p > n / 2
-    that lets neighbours of true features in.
+    ``"auto"`` is the sample correlations when there are 20 rows per feature, a graphical lasso
+    up to 1,000 features, and blocks beyond. It never shrinks all correlations alike (as Ledoit and
+    Wolf do): for p > n / 2 that lets neighbours of true features in, see benchmarks/covariance.py.
     """
     n, p = scores.shape
     if not isinstance(covariance, str):
         return _given(np.asarray(covariance, dtype=np.float64), p), "given"
     if covariance == "auto":
         covariance = "sample" if p <= n / 20 else "graphical-lasso" if p <= MAX_DENSE else "blocks"
-    if covariance not in ESTIMATES:
-        raise ValueError(
-            f"covariance={covariance!r} is not known. Use 'auto', {', '.join(map(repr, ESTIMATES))}"
-            ", or a (p, p) covariance matrix."
-        )
     logger.info("covariance of %d features from %d rows: %s", p, n, covariance)
     return ESTIMATES[covariance](scores), covariance
 
 
-def sample(scores: Matrix) -> Model:
+def sample(scores: Matrix) -> Correlations:
     """Sample correlations; nearly singular, hence nearly useless, unless n is well above p."""
     return _whole(_correlations(scores), "the sample covariance")
 
 
-def ledoit_wolf(scores: Matrix) -> Model:
-    """Sample correlations shrunk towards the identity, all alike; only safe when n is above 2 p."""
-    from sklearn.covariance import ledoit_wolf as shrunk  # scikit-learn takes long to load
-
-    return _whole(_unit_diagonal(shrunk(scores, assume_centered=True)[0]))
-
-
-def graphical_lasso(scores: Matrix) -> Model:
+def graphical_lasso(scores: Matrix) -> Correlations:
     """Correlations whose inverse is sparse: close to the sample's, yet far from singular."""
     return _whole(_sparse(scores))
 
 
-def threshold(scores: Matrix) -> Model:
+def threshold(scores: Matrix) -> Correlations:
     r"""Sample correlations with those below :math:`\sqrt{2 \log p / n}` set to 0.
 
     The cut is on Fisher's scale, so it adapts to the variance of each entry. Negative eigenvalues
@@ -74,49 +61,19 @@ def threshold(scores: Matrix) -> Model:
     return _whole(_raised(sigma, 0.05))
 
 
-def blocks(scores: Matrix) -> Model:
+def blocks(scores: Matrix) -> Correlations:
     """Features clustered by correlation into blocks of at most 200, a graphical lasso in each."""
     members = clusters(scores)
-    return Blocks(members, tuple(_definite(_sparse(scores[:, columns])) for columns in members))
+    return Correlations(
+        members, tuple(_definite(_sparse(scores[:, columns])) for columns in members)
+    )
 
 
-def factors(scores: Matrix) -> Model:
-    r"""Principal factors plus a diagonal, through the smaller of the Gram matrices.
-
-    Kept are the eigenvalues :math:`\ell` above the edge :math:`(1 + \sqrt{p / n})^2` that noise
-    alone would reach, each reduced by what noise adds to it: :math:`\ell = \lambda (1 + (p / n) /
-    (\lambda - 1))` is solved for :math:`\lambda` (Baik and Silverstein 2006).
-    """
-    n, p = scores.shape
-    values, directions = _principal(scores, most=max(1, min(n, p) // 4))
-    beyond = values > 1.05 * (1 + np.sqrt(p / n)) ** 2
-    values, directions = values[beyond], directions[:, beyond]
-    middle = values + 1 - p / n
-    spikes = (middle + np.sqrt(np.maximum(middle**2 - 4 * values, 0.0))) / 2
-    loadings = directions * np.sqrt(spikes - 1)
-    shared = np.sum(loadings**2, axis=1)
-    loadings *= np.sqrt(np.minimum(1.0, (1 - MIN_UNIQUE) / np.maximum(shared, 1e-300)))[:, None]
-    return Factors(loadings, 1 - np.sum(loadings**2, axis=1))
-
-
-def _principal(scores: Matrix, most: int) -> tuple[Vector, Matrix]:
-    """Largest eigenvalues of the sample correlations with their directions (p, k)."""
-    n, p = scores.shape
-    if p < n:
-        values, directions = np.linalg.eigh(scores.T @ scores / n)
-        return values[-most:], directions[:, -most:]
-    values, rows = np.linalg.eigh(scores @ scores.T / n)
-    values = np.maximum(values[-most:], 1e-300)
-    return values, scores.T @ (rows[:, -most:] / np.sqrt(n * values))
-
-
-ESTIMATES: dict[str, Callable[[Matrix], Model]] = {
+ESTIMATES: dict[str, Callable[[Matrix], Correlations]] = {
     "sample": sample,
-    "ledoit-wolf": ledoit_wolf,
     "graphical-lasso": graphical_lasso,
     "threshold": threshold,
     "blocks": blocks,
-    "factors": factors,
 }
 
 
@@ -133,13 +90,13 @@ def check_covariance(sigma: NDArray[np.float64], p: int) -> None:
         raise ValueError(f"covariance is not symmetric. {need}")
 
 
-def _given(sigma: Matrix, p: int) -> Model:
+def _given(sigma: Matrix, p: int) -> Correlations:
     check_covariance(sigma, p)
     return _whole(_unit_diagonal((sigma + sigma.T) / 2), "the covariance given")
 
 
-def _whole(sigma: Matrix, name: str | None = None) -> Blocks:
-    return Blocks((np.arange(len(sigma)),), (_definite(sigma, name),))
+def _whole(sigma: Matrix, name: str | None = None) -> Correlations:
+    return Correlations((np.arange(len(sigma)),), (_definite(sigma, name),))
 
 
 def _definite(sigma: Matrix, name: str | None = None) -> Matrix:
@@ -191,10 +148,10 @@ def clusters(scores: Matrix) -> tuple[Indices, ...]:
     """Join features by their strongest correlations as long as no cluster grows too large."""
     n, p = scores.shape
     edges = []
-    for start in range(0, p, TILE):
-        tile = scores[:, start : start + TILE].T @ scores[:, start:] / n
-        a, b = np.nonzero(np.triu(_stands_out(tile, n, p), 1))
-        edges.append((a + start, b + start, np.abs(tile[a, b])))
+    for start in range(0, p, STRIP):
+        strip = scores[:, start : start + STRIP].T @ scores[:, start:] / n
+        a, b = np.nonzero(np.triu(_stands_out(strip, n, p), 1))
+        edges.append((a + start, b + start, np.abs(strip[a, b])))
     first, second, strength = (np.concatenate(parts) for parts in zip(*edges, strict=True))
     order = np.argsort(-strength, kind="stable")
     root = np.arange(p)

@@ -6,6 +6,8 @@ power; exchangeability allows it as long as ``2 Sigma - diag(s)`` has no negativ
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, lapack
 
@@ -13,7 +15,7 @@ from ...measures.compiled import compiled
 from ...types import Matrix, Vector
 
 MAX_SWEEPS = 100
-SETTLED = 1e-7  # relative gain of the mvr objective in the last sweep
+LEAST_GAIN = 1e-7  # relative gain of the mvr objective in the last sweep
 GAP = 1e-5  # relative distance to the optimum at which sdp stops
 
 
@@ -61,31 +63,10 @@ def mvr(sigma: Matrix) -> Vector:
     for _ in range(MAX_SWEEPS):
         inverse = _inverse(2 * sigma - np.diag(s))
         objective = np.trace(inverse) + np.sum(1 / s)
-        if before - objective <= SETTLED * objective:
+        if before - objective <= LEAST_GAIN * objective:
             break
         before = objective
         _mvr_sweep(inverse, s)
-    return s
-
-
-def mvr_factors(loadings: Matrix, diagonal: Vector) -> Vector:
-    """Return `mvr` for Sigma = loadings loadings' + diag(diagonal), with s below 2 `diagonal`.
-
-    Only as many features as there are factors could go beyond that bound. A sweep costs p k^2.
-    """
-    loadings = np.ascontiguousarray(loadings)
-    s = np.minimum(1.0, diagonal)
-    before = np.inf
-    for _ in range(MAX_SWEEPS):
-        free = 2 * diagonal - s
-        scaled = loadings / free[:, None]
-        core = np.ascontiguousarray(_inverse(0.5 * np.eye(loadings.shape[1]) + loadings.T @ scaled))
-        square = scaled.T @ scaled
-        objective = np.sum(1 / free) + np.sum(1 / s) - np.sum(core * square)
-        if before - objective <= SETTLED * objective:
-            break
-        before = objective
-        _mvr_factor_sweep(loadings, free, s, core, square)
     return s
 
 
@@ -119,27 +100,4 @@ def _mvr_sweep(inverse: Matrix, s: Vector) -> None:
                 inverse[i, k] += shift * row[k]
 
 
-@compiled
-def _mvr_factor_sweep(
-    loadings: Matrix, free: Vector, s: Vector, core: Matrix, square: Matrix
-) -> None:
-    """Minimise over each s_j in turn, through the k x k matrices of the Woodbury identity."""
-    for j in range(len(s)):
-        load = loadings[j]
-        turned = core @ load
-        inner = np.dot(load, turned)
-        a = 1 / free[j] - inner / free[j] ** 2
-        b = (1 - 2 * inner / free[j] + np.dot(turned, square @ turned)) / free[j] ** 2
-        root = np.sqrt(b)
-        change = (1 - root * s[j]) / (a + root)
-        change = min(change, 0.999 * free[j])
-        new = free[j] - change
-        gain = 1 / new - 1 / free[j]
-        scale = gain / (1 + gain * inner)
-        k = len(load)
-        for i in range(k):
-            for m in range(k):
-                core[i, m] -= scale * turned[i] * turned[m]
-                square[i, m] += (1 / new**2 - 1 / free[j] ** 2) * load[i] * load[m]
-        s[j] += change
-        free[j] = new
+DECORRELATIONS: dict[str, Callable[[Matrix], Vector]] = {"equi": equi, "sdp": sdp, "mvr": mvr}

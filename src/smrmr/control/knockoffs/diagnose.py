@@ -10,16 +10,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...data.columns import Columns, as_columns, as_generator, named
-from ...groups.copies import unit_columns
+from ...groups.fingerprints import unit_columns
 from ...types import Data, Indices, Mask, Matrix, Vector
 
-LEVEL = 0.01  # chance that good knockoffs fail, over all tests
-TESTS = 3
+N_TESTS = 3
+SMALLEST_P = 0.01 / N_TESTS  # so that good knockoffs fail once in a hundred, over all tests
 FLIPS = 999
 FOLDS = 5
 MAX_ROWS = 300
 MAX_FEATURES = 30
-TILE = 1024
+STRIP = 1024  # columns that are multiplied at a time
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Diagnosis:
     moment_p
         P-value of that difference.
     curve_error, curve_error_by_chance, curve_p
-        The same for second moments with bent features, (rank - mean rank) squared: these see a
+        The same for second moments with squared ranks, (rank - mean rank) squared: these see a
         feature that follows the size of another and not its sign.
     accuracy, accuracy_p
         How often a classifier tells a row from the same row with features swapped, on rows it was
@@ -53,7 +53,7 @@ class Diagnosis:
     @property
     def passed(self) -> bool:
         """Whether no test rejects; all together fail good knockoffs once in a hundred."""
-        return min(self.moment_p, self.curve_p, self.accuracy_p) > LEVEL / TESTS
+        return min(self.moment_p, self.curve_p, self.accuracy_p) > SMALLEST_P
 
     def __str__(self) -> str:
         verdict = (
@@ -64,7 +64,7 @@ class Diagnosis:
         return (
             f"Knockoffs: {verdict}. Second moments change by {self.moment_error:.3f} under swaps, "
             f"by chance {self.moment_error_by_chance:.3f} (p = {self.moment_p:.3f}), those with "
-            f"bent features by {self.curve_error:.3f}, by chance {self.curve_error_by_chance:.3f} "
+            f"squared ranks by {self.curve_error:.3f}, by chance {self.curve_error_by_chance:.3f} "
             f"(p = {self.curve_p:.3f}); a classifier recognises swapped rows in "
             f"{self.accuracy:.0%} of cases, by chance 50% "
             f"(p = {self.accuracy_p:.3f})."
@@ -77,9 +77,9 @@ def diagnose_knockoffs(
     """Test whether swapping features with their knockoffs can be noticed.
 
     Half of the features, chosen at random, are swapped in every row. If the knockoffs are
-    exchangeable, nobody can say of a row and its swapped twin which is which, so choosing the one
+    exchangeable, nobody can say of a row and its swapped copy which is which, so choosing the one
     or the other by a coin changes nothing: 999 such choices give exact p-values for (a) the change
-    of all second moments, (b) the change of those between features and bent features, and (c) the
+    of all second moments, (b) the change of those between features and squared ranks, and (c) the
     cross-validated success of a kernel classifier that sees every pair of features. At most 300
     rows, and for (c) 30 features, drawn at random, are used.
 
@@ -89,19 +89,19 @@ def diagnose_knockoffs(
 
     Examples
     --------
-    >>> from smrmr import diagnose_knockoffs, gaussian_knockoffs, simulate
+    >>> from smrmr import diagnose_knockoffs, draw_knockoffs, simulate
     >>> X = simulate("1.d", n=200, p=100, random_state=0).X
-    >>> diagnose_knockoffs(X, gaussian_knockoffs(X, random_state=0).X_knockoff).passed
+    >>> diagnose_knockoffs(X, draw_knockoffs(X, random_state=0).X_knockoff).passed
     True
     >>> noise = np.random.default_rng(0).normal(size=X.shape)
     >>> diagnose_knockoffs(X, noise).passed
     False
     """
-    columns, twins = as_columns(X), as_columns(X_knockoff)
+    columns, knockoffs = as_columns(X), as_columns(X_knockoff)
     refuse_categories(columns)
-    refuse_categories(twins)
-    check_pair(columns.values, twins.values)
-    return diagnose(columns.values, twins.values, as_generator(random_state))
+    refuse_categories(knockoffs)
+    check_pair(columns.values, knockoffs.values)
+    return diagnose(columns.values, knockoffs.values, as_generator(random_state))
 
 
 def refuse_categories(columns: Columns) -> None:
@@ -129,23 +129,25 @@ def diagnose(values: NDArray[Any], knockoffs: NDArray[Any], rng: Generator) -> D
     rows = _some(len(values), MAX_ROWS, rows_rng)
     pair = unit_columns(np.concatenate([values[rows], knockoffs[rows]]))
     pair *= np.sqrt(len(pair))
-    x, twin = pair[: len(rows)], pair[len(rows) :]
+    x, knockoff = pair[: len(rows)], pair[len(rows) :]
     swapped = swap_rng.permutation(x.shape[1]) < max(1, x.shape[1] // 2)
     flips = np.where(flip_rng.random((len(rows), FLIPS + 1)) < 0.5, -1.0, 1.0)
     flips[:, 0] = 1.0  # what was observed
 
     p, kept = x.shape[1], np.count_nonzero(~swapped)
     moments = 4 * (p**2 - kept**2)  # second moments that a swap moves
-    same, crossed = _products(x, twin, swapped)
+    same, crossed = _products(x, knockoff, swapped)
     errors = _errors(same**2 - crossed**2, flips, moments)
-    bent = _bent(pair)
-    bent_same, bent_crossed = _products(bent[: len(rows)], bent[len(rows) :], swapped)
-    # of the features and the bent ones together, without those of the features alone
-    change = (bent_same + 2 * same) * bent_same - (bent_crossed + 2 * crossed) * bent_crossed
+    squared = _squared_ranks(pair)
+    squared_same, squared_crossed = _products(squared[: len(rows)], squared[len(rows) :], swapped)
+    # of features and squared ranks together, without those of the features alone
+    change = (squared_same + 2 * same) * squared_same - (
+        squared_crossed + 2 * crossed
+    ) * squared_crossed
     curves = _errors(change, flips, 3 * moments)
 
     few = _some(p, MAX_FEATURES, swap_rng)
-    success = _cross_validated(_shapes(x[:, few], twin[:, few], swapped[few]), flips, swap_rng)
+    success = _cross_validated(_shapes(x[:, few], knockoff[:, few], swapped[few]), flips, swap_rng)
     return Diagnosis(
         moment_error=float(errors[0]),
         moment_error_by_chance=float(np.sqrt(np.mean(errors[1:] ** 2))),
@@ -159,12 +161,12 @@ def diagnose(values: NDArray[Any], knockoffs: NDArray[Any], rng: Generator) -> D
 
 
 def _errors(change: Matrix, flips: Matrix, moments: int) -> Vector:
-    """Root mean square change of so many moments, for each choice of rows or their twins."""
+    """Root mean square change of so many moments, for each choice of rows or swapped copies."""
     total = np.einsum("ib,ib->b", flips, 2 * change @ flips)
     return np.asarray(np.sqrt(np.maximum(total, 0.0) / moments) / len(flips))
 
 
-def _bent(pair: Matrix) -> Matrix:
+def _squared_ranks(pair: Matrix) -> Matrix:
     """Squared distance of ranks from their mean, as unit columns; of 0/1 columns nothing is left.
 
     Ranks are those among feature and knockoff together, which a swap leaves alone.
@@ -184,13 +186,13 @@ def _p_value(statistics: Vector) -> float:
     return float(np.mean(statistics >= statistics[0] * (1 - 1e-9)))
 
 
-def _products(x: Matrix, twin: Matrix, swapped: Mask) -> tuple[Matrix, Matrix]:
-    """Inner products between rows [x, twin], and of those with swapped rows."""
+def _products(x: Matrix, knockoff: Matrix, swapped: Mask) -> tuple[Matrix, Matrix]:
+    """Inner products between rows [x, knockoff], and of those with swapped rows."""
     same = np.zeros((len(x), len(x)))
     crossed = np.zeros_like(same)
-    for start in range(0, x.shape[1], TILE):
-        a, b = x[:, start : start + TILE], twin[:, start : start + TILE]
-        swap = swapped[start : start + TILE]
+    for start in range(0, x.shape[1], STRIP):
+        a, b = x[:, start : start + STRIP], knockoff[:, start : start + STRIP]
+        swap = swapped[start : start + STRIP]
         kept = a[:, ~swap] @ a[:, ~swap].T + b[:, ~swap] @ b[:, ~swap].T
         same += kept + a[:, swap] @ a[:, swap].T + b[:, swap] @ b[:, swap].T
         product = a[:, swap] @ b[:, swap].T
@@ -198,8 +200,8 @@ def _products(x: Matrix, twin: Matrix, swapped: Mask) -> tuple[Matrix, Matrix]:
     return same, crossed
 
 
-def _shapes(x: Matrix, twin: Matrix, swapped: Mask) -> Matrix:
-    """Kernel of rows less their twins that sees each feature's shape and every pair's.
+def _shapes(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
+    """Kernel of rows less their swapped copies that sees each feature's shape and every pair's.
 
     A feature is embedded by a centred triangular kernel. Its own distribution is left out where the
     knockoff has exactly the same values: then it cannot differ, and a classifier that tries to
@@ -209,7 +211,7 @@ def _shapes(x: Matrix, twin: Matrix, swapped: Mask) -> Matrix:
     total = np.zeros((2, n, n))  # same, crossed
     squares = np.zeros((2, n, n))
     alone = np.zeros((n, n))
-    for a, b, swap in zip(x.T, twin.T, swapped, strict=True):
+    for a, b, swap in zip(x.T, knockoff.T, swapped, strict=True):
         kernel = _triangle(np.concatenate([a, b]))
         aa, ab, bb = kernel[:n, :n], kernel[:n, n:], kernel[n:, n:]
         total[0] += aa + bb
@@ -232,7 +234,7 @@ def _cross_validated(kernel: Matrix, flips: Matrix, rng: Generator) -> Vector:
     """Share of rows recognised by a ridge classifier trained on other rows, for each flip."""
     n = len(kernel)
     fold = rng.permutation(n) % FOLDS
-    ridge = 0.1 * max(float(np.trace(kernel)) / n, 1e-6)  # the kernel of equal twins is 0
+    ridge = 0.1 * max(float(np.trace(kernel)) / n, 1e-6)  # the kernel of equal rows is 0
     right = np.zeros(flips.shape[1])
     for k in range(FOLDS):
         test, train = fold == k, fold != k

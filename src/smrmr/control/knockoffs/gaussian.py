@@ -1,20 +1,23 @@
-"""Draws knockoffs: Gaussian, on the data's own scale or on that of normal scores."""
+"""Draws Gaussian knockoffs, on the data's own scale or on that of normal scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...data.columns import Columns, as_columns, as_generator, named
-from ...groups.copies import find_copies, groups_of, have_ties, signs_against, tiles, unit_columns
+from ...data.columns import Columns
+from ...groups.copies import Copies, signs_against, tiles
+from ...groups.fingerprints import have_ties, unit_columns
 from ...runs.blocks import one_blas_thread
-from ...types import Data, Indices, Mask, Matrix, Vector
-from .covariance import check_covariance, estimate
-from .models import DECORRELATIONS, Model
+from ...settings import EqualByText, check_choice
+from ...types import Indices, Mask, Matrix, Vector
+from .correlations import Correlations
+from .covariance import ESTIMATES, check_covariance, estimate
+from .decorrelation import DECORRELATIONS
 from .ties import break_ties, normal_scores
 
 
@@ -25,43 +28,29 @@ class Knockoffs:
     Attributes
     ----------
     X_knockoff
-        One knockoff for every column of X, same shape. That of a constant is the constant itself;
+        One knockoff for every feature, same shape. That of a constant is the constant itself;
         copies have knockoffs that are the same copies of each other.
     s
-        How far each knockoff is decorrelated from its feature, 0 (a copy) to 1 or a bit more.
+        How far each knockoff is decorrelated from its feature, 0 (a copy) to 1 or a bit more; empty
+        for knockoffs that were given.
     covariance
-        The estimate used: what ``"auto"`` picked, or ``"given"``.
-    model
-        The correlations of the representatives; ``model.matrix()`` writes them out.
-    representatives
-        The columns that were modelled: the first of each group of copies, no constants.
-    groups
-        Copies: each an array of two or more columns, the representative first.
-    constants
-        Columns without variance.
-    copula
-        Which columns were drawn as normal scores and mapped back to their own values.
+        The estimate used: what ``"auto"`` picked, or ``"given"``; empty where none was needed.
+    copies
+        Which features copy one another on these rows, and which are constant.
+    correlations
+        Of the features that stand for themselves and their copies; ``matrix()`` writes them out.
     """
 
     X_knockoff: NDArray[Any]
     s: Vector
     covariance: str
-    model: Model
-    representatives: Indices
-    groups: tuple[Indices, ...]
-    constants: Indices
-    copula: Mask
+    copies: Copies
+    correlations: Correlations | None = None
 
 
-def gaussian_knockoffs(
-    X: Data,
-    *,
-    s: str = "equi",
-    covariance: str | Matrix = "auto",
-    copula: bool | str = "auto",
-    random_state: int | Generator | None = None,
-) -> Knockoffs:
-    r"""Second-order model-X knockoffs of the features, or their Gaussian-copula form.
+@dataclass(frozen=True, eq=False)
+class Gaussian(EqualByText):
+    r"""Second-order model-X knockoffs, or their Gaussian-copula form; ``"gaussian"`` for short.
 
     .. math:: \tilde X \mid X \sim N\big(X - (X - \mu) \Sigma^{-1} S,\;
               2 S - S \Sigma^{-1} S\big), \quad S = \mathrm{diag}(s)
@@ -72,97 +61,95 @@ def gaussian_knockoffs(
 
     Parameters
     ----------
-    X
-        Features, (n, p): an array or DataFrame of numbers without missing values. Categories must
-        have two levels.
     s
         ``"equi"``: equal for all (the paper); ``"sdp"``: largest sum; ``"mvr"``: features hardest
         to reconstruct from the others and all knockoffs.
     covariance
-        ``"auto"``, ``"sample"``, ``"ledoit-wolf"``, ``"graphical-lasso"``, ``"threshold"``,
-        ``"blocks"``, ``"factors"``, or the (p, p) covariance itself if it is known; of columns
-        with ties it must be that of the normal variables behind them.
+        ``"auto"``, ``"sample"``, ``"graphical-lasso"``, ``"threshold"``, ``"blocks"``, or the
+        (p, p) covariance itself if it is known; of columns with ties it must be that of the normal
+        variables behind them.
     copula
         True: every column is drawn as normal scores and mapped back to its own values, so that
         each knockoff has exactly the values of its feature in another order. False: only columns
         with ties (counts, genotypes, 0/1), which need it; their scores are latent normal variables
         drawn given the other columns. ``"auto"``: True unless `covariance` is given as a matrix.
-    random_state
-        Seed or Generator. The same seed gives the same knockoffs.
 
     Examples
     --------
-    >>> from smrmr import gaussian_knockoffs, simulate
+    >>> from smrmr import draw_knockoffs, simulate
     >>> X = simulate("1.a", n=200, p=20, random_state=0).X
-    >>> knockoffs = gaussian_knockoffs(X, random_state=0)
+    >>> knockoffs = draw_knockoffs(X, Gaussian(s="mvr"), random_state=0)
     >>> knockoffs.X_knockoff.shape, knockoffs.covariance
     ((200, 20), 'graphical-lasso')
     """
-    if s not in DECORRELATIONS:
-        raise ValueError(f"s={s!r} is not known. Use {', '.join(map(repr, DECORRELATIONS))}.")
-    if not (isinstance(copula, bool | np.bool_) or copula == "auto"):
-        raise ValueError(f"copula={copula!r} is not known. Use True, False or 'auto'.")
-    columns = as_columns(X)
-    check_nominal(columns)
-    if not isinstance(covariance, str):
-        covariance = np.asarray(covariance, dtype=np.float64)
-        check_covariance(covariance, columns.n_columns)
-    if copula == "auto":
-        copula = isinstance(covariance, str)
-    rng = as_generator(random_state)
-    return draw_knockoffs(columns.values, s, covariance, bool(copula), rng)
 
+    s: str = "equi"
+    covariance: Any = "auto"
+    copula: Any = "auto"
+    alias: ClassVar[str] = "gaussian"
 
-def draw_knockoffs(
-    values: NDArray[Any],
-    s: str,
-    covariance: str | Matrix,
-    copula: bool,
-    rng: Generator,
-) -> Knockoffs:
-    """Draw knockoffs of checked columns; see `gaussian_knockoffs`."""
-    # BLAS threads pay little for matrices of this size, and stall when other work needs the cores
-    with one_blas_thread():
-        return _draw(values, s, covariance, copula, rng)
+    def __post_init__(self) -> None:
+        check_choice("s", self.s, tuple(DECORRELATIONS))
+        check_choice("copula", self.copula, ("auto", True, False))
+        if isinstance(self.covariance, str):
+            check_choice("covariance", self.covariance, ("auto", *ESTIMATES))
+        else:
+            object.__setattr__(self, "covariance", np.asarray(self.covariance, dtype=np.float64))
 
+    @property
+    def by_rank(self) -> bool:
+        """Whether every column is drawn as normal scores, so that only its order counts."""
+        return isinstance(self.covariance, str) if self.copula == "auto" else bool(self.copula)
 
-def _draw(
-    values: NDArray[Any], s: str, covariance: str | Matrix, copula: bool, rng: Generator
-) -> Knockoffs:
-    tie_rng, noise_rng = rng.spawn(2)
-    plain = unit_columns(values)
-    leaders, constant = find_copies(Columns.bare(values), copula)
-    followers = np.flatnonzero(leaders != np.arange(len(leaders)))
-    scored = np.full(values.shape[1], True) if copula else have_ties(values)
-    modelled = np.flatnonzero((leaders == np.arange(len(leaders))) & ~constant)
-    if modelled.size == 0:
-        raise ValueError("every column of X is constant. Features that vary are needed.")
+    def check(self, columns: Columns, n_draws: int) -> None:
+        """Refuse a covariance that does not fit the features."""
+        if not isinstance(self.covariance, str):
+            check_covariance(self.covariance, columns.n_columns)
 
-    scores = plain[:, modelled] * np.sqrt(len(plain))
-    ranked = modelled[scored[modelled]]
-    scores[:, scored[modelled]] = normal_scores(values[:, ranked], tie_rng)
-    break_ties(scores, values[:, modelled], have_ties(values[:, modelled]), tie_rng)
-    if not isinstance(covariance, str):
-        covariance = covariance[np.ix_(modelled, modelled)]
-    model, name = estimate(scores, covariance)
-    spread = model.decorrelation(s)
+    def draw(
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        features: Indices,
+        rows: Indices,
+        rng: Generator,
+    ) -> Knockoffs:
+        """Draw knockoffs of checked columns: `values` are `features` on `rows` of the data."""
+        sigma = self.covariance
+        if not isinstance(sigma, str):
+            sigma = sigma[np.ix_(features, features)]
+        # BLAS threads pay little for matrices of this size, and stall when other work has the cores
+        with one_blas_thread():
+            return self._draw(values, copies, sigma, rng)
 
-    whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
-    whole[:, modelled] = model.draw(scores, spread, noise_rng)
-    whole[:, followers] = whole[:, leaders[followers]] * signs_against(plain, leaders)[followers]
-    all_s = np.zeros(values.shape[1])
-    all_s[modelled] = spread
-    all_s[followers] = all_s[leaders[followers]]
-    return Knockoffs(
-        X_knockoff=_from_scores(whole, values, scored | constant),
-        s=all_s,
-        covariance=name,
-        model=model,
-        representatives=modelled,
-        groups=groups_of(leaders),
-        constants=np.flatnonzero(constant),
-        copula=scored & ~constant,
-    )
+    def _draw(
+        self, values: NDArray[Any], copies: Copies, sigma: str | Matrix, rng: Generator
+    ) -> Knockoffs:
+        tie_rng, noise_rng = rng.spawn(2)
+        plain = unit_columns(values)
+        modelled, followers, leaders = copies.modelled, copies.followers, copies.leaders
+        scored = np.full(values.shape[1], True) if self.by_rank else have_ties(values)
+        if modelled.size == 0:
+            raise ValueError("every column of X is constant. Features that vary are needed.")
+
+        scores = plain[:, modelled] * np.sqrt(len(plain))
+        ranked = modelled[scored[modelled]]
+        scores[:, scored[modelled]] = normal_scores(values[:, ranked], tie_rng)
+        break_ties(scores, values[:, modelled], have_ties(values[:, modelled]), tie_rng)
+        if not isinstance(sigma, str):
+            sigma = sigma[np.ix_(modelled, modelled)]
+        correlations, name = estimate(scores, sigma)
+        spread = correlations.decorrelation(self.s)
+
+        whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
+        whole[:, modelled] = correlations.draw(scores, spread, noise_rng)
+        signs = signs_against(plain, leaders)
+        whole[:, followers] = whole[:, leaders[followers]] * signs[followers]
+        s = np.zeros(values.shape[1])
+        s[modelled] = spread
+        s[followers] = s[leaders[followers]]
+        drawn = _from_scores(whole, values, scored | copies.constant)
+        return Knockoffs(drawn, s, name, copies, correlations)
 
 
 def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[Any]:
@@ -178,15 +165,3 @@ def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[
         mean, spread = size * (plain / size).mean(axis=0), size * (plain / size).std(axis=0)
         result[:, tile][:, rest] = mean + spread * scores[:, tile][:, rest]
     return result
-
-
-def check_nominal(columns: Columns) -> None:
-    """Refuse categories with more than two levels."""
-    many = np.flatnonzero(columns.nominal)
-    many = many[columns.read(many).max(axis=0, initial=0) > 1]
-    if many.size:
-        raise ValueError(
-            f"columns {named([columns.name(int(k)) for k in many])} are categories with more than "
-            "two levels, for which there are no knockoffs here. Code them as one 0/1 column a "
-            "level (pandas.get_dummies), or leave them out."
-        )

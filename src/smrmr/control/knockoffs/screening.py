@@ -3,87 +3,165 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from ...association.associations import Associations, parse_bytes
+from ...association import Associations
 from ...association.associator import Associator
-from ...data.columns import MIN_ROWS, Columns
-from ...data.target import Target, take_rows
-from ...recipe import Recipe
-from ...solver.lla import solve
-from ...types import Indices, Progress, Vector
+from ...data.columns import MIN_ROWS
+from ...data.study import Study
+from ...data.target import Target
+from ...measures.protocol import Measure
+from ...runs.work import Work
+from ...settings import check_choice, check_count, check_lambda, check_level, read_strategy
+from ...solver import Penalty, solve
+from ...types import Indices, Vector
 
 SHORTLIST = 4  # features kept by relevance for each one kept in the end
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Screening:
     """Which rows screen and which select, and which features got how far.
 
     `relevance` is that of every feature on the screening rows (on all rows if nothing is screened);
-    `shortlisted` features passed the step by relevance, `kept` ones both.
+    `shortlisted` features passed the step by relevance, `kept` ones both. The rows in `recycled`
+    come back, as their own knockoffs, when the problem is solved.
     """
 
     rows_screen: Indices
     rows_select: Indices
+    recycled: Indices
     relevance: Vector
     shortlisted: Indices
     kept: Indices
 
 
-def screen(
-    columns: Columns,
-    target: Target,
-    recipe: Recipe,
-    rng: Generator,
-    progress: Progress | None = None,
-) -> Screening:
-    """Keep ``floor((n_1 - 1) / 2)`` features by looking at 0.4 n rows alone.
+@dataclass(frozen=True)
+class KeepAll:
+    """Keep every feature and use all rows to select; ``"none"`` for short."""
 
-    Paper: section 5.1.1. First the 4 times as many features of largest relevance, then those of
-    largest coefficient in the penalised problem at ``screen_lam``; ties and zeros are broken by
-    relevance. The other n_1 rows must not influence what is kept, or the FDR is not controlled.
+    alias: ClassVar[str] = "none"
+
+    def screen(
+        self, study: Study, measure: Measure, penalty: Penalty, rng: Generator, work: Work
+    ) -> Screening:
+        """Measure relevance and keep everything."""
+        relevance = Associator(study.columns, measure, work).with_target(study.target)
+        everything, no_rows = np.arange(study.columns.n_columns), np.arange(0)
+        rows = np.arange(study.columns.n_rows)
+        return Screening(no_rows, rows, no_rows, relevance, everything, everything)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Screen on some rows and select on the others, unless 2 p < n; ``"split"`` for short.
+
+    Paper: section 5.1.1. The screen keeps first the features of largest relevance, four times as
+    many as in the end, then those of largest coefficient in the penalised problem; ties and zeros
+    are broken by relevance. The selecting rows must not influence what is kept, or the FDR is not
+    controlled.
+
+    Parameters
+    ----------
+    share
+        Share of the rows that screen.
+    lam
+        Lambda of the penalised problem.
+    n_keep
+        Features kept; by default ``(n_1 - 1) // 2`` with n_1 the selecting rows.
+    by
+        ``"mrmr"``: both steps; ``"relevance"``: the first alone.
+    recycle
+        Use the screening rows again when solving, each as its own knockoff.
+    always
+        Split even if 2 p < n, where all features could be kept.
     """
-    n, p = columns.n_rows, columns.n_columns
-    everything = np.arange(p)
-    if recipe.screening == "none" or (recipe.screening == "auto" and 2 * p < n):
-        if recipe.n_keep is not None:
+
+    share: float = 0.4
+    lam: float = 0.01
+    n_keep: int | None = None
+    by: str = "mrmr"
+    recycle: bool = True
+    always: bool = False
+    alias: ClassVar[str] = "split"
+
+    def __post_init__(self) -> None:
+        check_level(self.share, "share")
+        check_lambda("lam", self.lam)
+        check_choice("by", self.by, ("mrmr", "relevance"))
+        check_choice("recycle", self.recycle, (True, False))
+        check_choice("always", self.always, (True, False))
+        if self.n_keep is not None:
+            check_count("n_keep", self.n_keep)
+
+    def screen(
+        self, study: Study, measure: Measure, penalty: Penalty, rng: Generator, work: Work
+    ) -> Screening:
+        """Keep features by looking at a share of the rows alone."""
+        p = study.columns.n_columns
+        if 2 * p < study.columns.n_rows and not self.always:
+            if self.n_keep is not None:
+                raise ValueError(
+                    f"n_keep={self.n_keep} needs a screen, but all {p} features are kept, since "
+                    "2 p < n. Leave it out, or set always=True."
+                )
+            return KeepAll().screen(study, measure, penalty, rng, work)
+        rows_screen, rows_select = split_rows(study.target, self.share, rng)
+        n_keep = self._number_to_keep(len(rows_screen), len(rows_select), p)
+        part = study.take(rows_screen)
+        if (part.target.values == part.target.values[:1]).all():
             raise ValueError(
-                f"n_keep={recipe.n_keep} needs a screen, but all {p} features are kept (2 p < n "
-                "or screening='none'). Leave it out, or set screening='split'."
+                f"the target has a single value on the {len(rows_screen)} rows drawn to screen, so "
+                "nothing can be screened. More rows of its rare values are needed, or "
+                "screening='none'."
             )
-        engine = engine_of(columns, recipe, progress)
-        return Screening(
-            np.arange(0), np.arange(n), engine.with_target(target), everything, everything
-        )
-    rows_screen, rows_select = split_rows(target, recipe.screen_share, rng)
-    n_keep = _number_to_keep(len(rows_screen), len(rows_select), p, recipe)
-    part, response = columns.take(rows_screen), take_rows(target, rows_screen)
-    if (response.values == response.values[:1]).all():
-        raise ValueError(
-            f"the target has a single value on the {len(rows_screen)} rows drawn to screen, so "
-            "nothing can be screened. More rows of its rare values are needed, or screening='none'."
-        )
-    relevance = engine_of(part, recipe, progress).with_target(response)
-    order = np.argsort(-relevance, kind="stable")
-    if recipe.screen_steps == "relevance":
-        kept = order[:n_keep]
-        return Screening(rows_screen, rows_select, relevance, np.sort(kept), np.sort(kept))
-    shortlisted = np.sort(order[: SHORTLIST * n_keep])
-    redundancy = engine_of(part.take(columns=shortlisted), recipe).with_each_other()
-    problem = Associations(relevance[shortlisted], redundancy, target.kind)
-    penalty = recipe.penalty[0] if isinstance(recipe.penalty, list | tuple) else recipe.penalty
-    theta = solve(problem, penalty=penalty, lam=recipe.screen_lam, lla_steps=recipe.lla_steps).theta
-    best = np.lexsort((-problem.relevance, -theta))[:n_keep]
-    return Screening(rows_screen, rows_select, relevance, shortlisted, np.sort(shortlisted[best]))
+        relevance = Associator(part.columns, measure, work).with_target(part.target)
+        order = np.argsort(-relevance, kind="stable")
+        if self.by == "relevance":
+            shortlisted = kept = np.sort(order[:n_keep])
+        else:
+            shortlisted = np.sort(order[: SHORTLIST * n_keep])
+            chosen = part.columns.take(columns=shortlisted)
+            redundancy = Associator(chosen, measure, work.quietly()).with_each_other()
+            problem = Associations(relevance[shortlisted], redundancy, study.target.kind)
+            theta = solve(problem, penalty=penalty, lam=self.lam).theta
+            best = np.lexsort((-problem.relevance, -theta))[:n_keep]
+            kept = np.sort(shortlisted[best])
+        recycled = rows_screen if self.recycle else rows_screen[:0]
+        return Screening(rows_screen, rows_select, recycled, relevance, shortlisted, kept)
+
+    def _number_to_keep(self, n_screen: int, n_select: int, p: int) -> int:
+        n, most = n_screen + n_select, min((n_select - 1) // 2, p)
+        if n_screen < MIN_ROWS or n_select < MIN_ROWS:
+            needed = int(np.ceil(MIN_ROWS / min(self.share, 1 - self.share)))
+            raise ValueError(
+                f"{n} rows (n_samples={n}) are too few to split: {n_screen} would screen and "
+                f"{n_select} select. At least {needed} rows are needed with share={self.share}, or "
+                "screening='none'."
+            )
+        if self.n_keep is None:
+            return most
+        if self.n_keep > most:
+            raise ValueError(
+                f"n_keep={self.n_keep} features cannot be kept: {n_select} rows select, and "
+                f"knockoffs need 2 n_keep < {n_select}; X has {p} features that vary. Set n_keep "
+                f"<= {most}, or lower share (now {self.share})."
+            )
+        return int(self.n_keep)
 
 
-def engine_of(columns: Columns, recipe: Recipe, progress: Progress | None = None) -> Associator:
-    """Associations of these columns by the recipe's measure."""
-    memory = parse_bytes(recipe.memory)
-    return Associator(columns, recipe.measured_by, recipe.n_jobs, memory, progress)
+SCREENS: dict[str, type[Any]] = {"split": Split, "none": KeepAll}
+
+
+def as_screening(screening: Any) -> Any:
+    """The screening that a name stands for; a screening stands for itself."""
+    found = read_strategy("screening", screening, SCREENS)
+    if hasattr(found, "screen") and not isinstance(found, type):
+        return found
+    raise ValueError(f"screening={screening!r} is not known. Use 'split', 'none' or a Split(...).")
 
 
 def split_rows(target: Target, share: float, rng: Generator) -> tuple[Indices, Indices]:
@@ -104,24 +182,3 @@ def split_rows(target: Target, share: float, rng: Generator) -> tuple[Indices, I
     ]
     rows = np.sort(np.concatenate(chosen))
     return rows, np.setdiff1d(np.arange(n), rows)
-
-
-def _number_to_keep(n_screen: int, n_select: int, p: int, recipe: Recipe) -> int:
-    most = (n_select - 1) // 2
-    if n_screen < MIN_ROWS or n_select < MIN_ROWS:
-        share = recipe.screen_share
-        needed = int(np.ceil(max(MIN_ROWS / share, MIN_ROWS / (1 - share))))
-        raise ValueError(
-            f"{n_screen + n_select} rows (n_samples={n_screen + n_select}) are too few to split: "
-            f"{n_screen} would screen and {n_select} select. At least {needed} rows are needed "
-            f"with screen_share={share}, or screening='none'."
-        )
-    if recipe.n_keep is None:
-        return min(most, p)
-    if recipe.n_keep > min(most, p):
-        raise ValueError(
-            f"n_keep={recipe.n_keep} features cannot be kept: {n_select} rows select, and "
-            f"knockoffs need 2 n_keep < {n_select}; X has {p} features that vary. Set n_keep <= "
-            f"{min(most, p)}, or lower screen_share (now {recipe.screen_share})."
-        )
-    return int(recipe.n_keep)

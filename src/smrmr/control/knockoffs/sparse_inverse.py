@@ -9,7 +9,7 @@ from ...types import Matrix, Vector
 
 SPARSITY = 0.2  # penalty in units of sqrt(log p / n): light, so that FDR holds; see the benchmarks
 MAX_SWEEPS = 50
-SETTLED = 1e-3  # mean movement of the last sweep, relative to the mean correlation
+LEAST_MOVE = 1e-3  # mean movement of the last sweep, relative to the mean correlation
 
 
 def sparse_inverse(observed: Matrix, n_rows: int) -> Matrix:
@@ -24,7 +24,7 @@ def sparse_inverse(observed: Matrix, n_rows: int) -> Matrix:
     penalty = SPARSITY * np.sqrt(np.log(p) / n_rows)
     sigma = 0.95 * observed + 0.05 * np.eye(p)  # positive definite even when p > n
     weights = np.zeros((p, p))
-    enough = SETTLED * (np.abs(observed).sum() - p)
+    enough = LEAST_MOVE * (np.abs(observed).sum() - p)
     for _ in range(MAX_SWEEPS):
         if _sweep(observed, sigma, weights, penalty) <= enough:
             break

@@ -3,63 +3,69 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
-from scipy.spatial.distance import pdist
 
-from ...association.associations import Associations
+from ...association import Associations
+from ...association.associator import Associator
 from ...data.columns import MIN_ROWS, Columns
-from ...data.target import Target, take_rows
-from ...measures import HSIC
-from ...measures.kernel_loops import median_distance
-from ...measures.scaling import unit_scale
-from ...recipe import Recipe
-from ...solver.lla import lambda_max, loss, solution_path, solve
-from ...solver.penalties import NoPenalty, as_penalty
-from ...types import Indices, Progress, Vector
-from .screening import engine_of
+from ...data.study import Study
+from ...data.target import take_rows
+from ...measures.protocol import Measure
+from ...runs.work import Work
+from ...settings import check_choice, check_count, check_lambda, read_strategy
+from ...solver import (
+    NoPenalty,
+    Penalty,
+    as_penalty,
+    lambda_max,
+    loss,
+    solution_path,
+    solve,
+)
+from ...types import Indices, Vector
+from .pairs import Pairs, associate_pairs
 
 logger = logging.getLogger(__name__)
 
 N_LAMS = 50
 FLOOR = 1e-3  # smallest lambda of the path over the largest
-TRIALS = 30  # of the Bayesian search
-FEW = 20  # features, with their knockoffs, from which the bias of redundancy is read
+BIAS_FEATURES = 20  # features, with their knockoffs, from which the bias of redundancy is read
 
 
-@dataclass(frozen=True)
-class Paired:
-    """Features beside their knockoffs: (n, 2 k) columns, the target, and which part a row is of."""
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What lambda is chosen for: pairs, how they are measured, their associations, the penalty."""
 
-    columns: Columns
-    target: Target
-    part: Indices
-
-    @property
-    def n_kept(self) -> int:
-        """Number of features; as many knockoffs follow."""
-        return self.columns.n_columns // 2
-
-    def take(self, rows: Indices) -> Paired:
-        """Return the same columns in fewer rows."""
-        return Paired(self.columns.take(rows), take_rows(self.target, rows), self.part[rows])
+    pairs: Pairs
+    measure: Measure
+    cross_terms: bool
+    associations: Associations
+    penalty: Penalty
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tuning:
     """The lambda chosen, and how each candidate did on held-out rows.
 
-    `lams` and `losses` are empty if lambda was given. `at_floor`: the smallest candidate won.
+    `lams` and `losses` are empty if lambda was given.
     """
 
     lam: float
-    penalty: Any
+    penalty: Penalty
     lams: Vector
     losses: Vector
+
+    @classmethod
+    def given(cls, lam: float, penalty: Penalty) -> Tuning:
+        """A lambda that was not chosen."""
+        return cls(lam, penalty, np.empty(0), np.empty(0))
 
     @property
     def at_floor(self) -> bool:
@@ -68,66 +74,145 @@ class Tuning:
 
 
 @dataclass(frozen=True)
-class Fold:
-    """Associations of the training rows and of the held-out rows, and how many the latter are."""
+class Fixed:
+    """A lambda that is given."""
 
-    train: Associations
-    test: Associations
-    weight: int
+    lam: float
+    alias: ClassVar[str] = "fixed"
 
+    def __post_init__(self) -> None:
+        check_lambda("lam", self.lam)
 
-def associate_pairs(paired: Paired, recipe: Recipe) -> Associations:
-    """Associations of features and knockoffs; without `cross_terms` as eq. (4.1) prints them."""
-    engine = engine_of(paired.columns, recipe)
-    relevance, redundancy = engine.with_target(paired.target), engine.with_each_other()
-    if not recipe.cross_terms:
-        k = paired.n_kept
-        redundancy[:k, k:] = redundancy[k:, :k] = 0.0
-    return Associations(relevance, redundancy, paired.target.kind)
+    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+        """Take the lambda that is given."""
+        return Tuning.given(float(self.lam), problem.penalty)
 
 
-def choose_lam(
-    paired: Paired,
-    problem: Associations,
-    recipe: Recipe,
-    rng: Generator,
-    progress: Progress | None = None,
-) -> Tuning:
-    """Smallest held-out loss of all 2 k coefficients along a path of 50 lambdas.
+@dataclass(frozen=True)
+class CrossValidation:
+    """Smallest held-out loss of all 2 k coefficients on a path of 50 lambdas; ``"cv"`` for short.
 
     Paper: section 5.1.2, step 3. The loss is that of `smrmr.solve` without penalty; scoring the
-    features without their knockoffs would tell them apart and break the swap law. With
-    ``"cv-debiased"``, held-out associations are reduced by what independent variables of that many
-    rows have: plain, that bias alone makes smaller penalties look better.
+    features without their knockoffs would tell them apart and break the swap law.
+
+    Parameters
+    ----------
+    folds
+        Parts of the rows, each held out once.
+    debiased
+        Reduce held-out associations by what independent variables of that many rows have. Without
+        it that bias alone makes smaller penalties look better, and the smallest mostly wins.
     """
-    nothing = np.empty(0)
-    if not isinstance(recipe.lam, str):
-        return Tuning(float(recipe.lam), recipe.penalty, nothing, nothing)
-    if not isinstance(recipe.penalty, list | tuple) and isinstance(
-        as_penalty(recipe.penalty), NoPenalty
-    ):
-        return Tuning(0.0, recipe.penalty, nothing, nothing)
-    folds = _folds(paired, recipe, rng, progress)
-    if recipe.lam == "bayes":
-        return _bayesian(problem, folds, recipe, rng)
-    lams: Vector = np.asarray(lambda_max(problem) * np.geomspace(1.0, FLOOR, N_LAMS))
-    losses = np.zeros(N_LAMS)
-    for fold in folds:
-        path = solution_path(
-            fold.train, penalty=recipe.penalty, lams=lams, lla_steps=recipe.lla_steps
+
+    folds: int = 5
+    debiased: bool = False
+    alias: ClassVar[str] = "cv"
+
+    def __post_init__(self) -> None:
+        check_count("folds", self.folds, least=2)
+        check_choice("debiased", self.debiased, (True, False))
+
+    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+        """Follow the path on the training rows of every fold, and score it on the others."""
+        penalty = problem.penalty
+        if isinstance(penalty, NoPenalty):
+            return Tuning.given(0.0, penalty)
+        held_out = _hold_out(problem, self.folds, self.debiased, rng, work)
+        lams: Vector = np.asarray(
+            lambda_max(problem.associations) * np.geomspace(1.0, FLOOR, N_LAMS)
         )
-        losses += fold.weight * np.array([loss(fold.test, theta) for theta in path.thetas])
-    losses /= sum(fold.weight for fold in folds)
-    chosen = Tuning(float(lams[np.argmin(losses)]), recipe.penalty, lams, losses)
-    logger.info("lambda %.3g%s", chosen.lam, " (the smallest tried)" if chosen.at_floor else "")
-    return chosen
+        losses = np.zeros(N_LAMS)
+        for one in held_out:
+            path = solution_path(one.train, penalty=penalty, lams=lams)
+            losses += one.n_rows * np.array([loss(one.test, theta) for theta in path.thetas])
+        losses /= sum(one.n_rows for one in held_out)
+        chosen = Tuning(float(lams[np.argmin(losses)]), penalty, lams, losses)
+        logger.info("lambda %.3g%s", chosen.lam, " (the smallest tried)" if chosen.at_floor else "")
+        return chosen
 
 
-def deal_folds(paired: Paired, n_folds: int, rng: Generator) -> Indices:
+@dataclass(frozen=True)
+class Bayes:
+    """Bayesian search of the same loss (needs ``smrmr[bayes]``); ``"bayes"`` for short.
+
+    Parameters
+    ----------
+    penalties
+        Penalties to choose from; the method's own unless given.
+    folds
+        Parts of the rows, each held out once.
+    trials
+        Candidates tried.
+    """
+
+    penalties: Any = ()
+    folds: int = 5
+    trials: int = 30
+    alias: ClassVar[str] = "bayes"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "penalties", tuple(map(as_penalty, self.penalties)))
+        check_count("folds", self.folds, least=2)
+        check_count("trials", self.trials)
+
+    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+        """Search lambda, and the penalty if several are given, by the tree Parzen estimator."""
+        try:
+            import optuna
+        except ImportError as error:
+            raise ImportError(
+                "lam='bayes' needs Optuna. Install it: pip install smrmr[bayes]"
+            ) from error
+        penalties = self.penalties or (problem.penalty,)
+        if penalties == (NoPenalty(),):
+            return Tuning.given(0.0, penalties[0])
+        held_out = _hold_out(problem, self.folds, False, rng, work)
+        largest = lambda_max(problem.associations)
+
+        def held_out_loss(trial: Any) -> float:
+            lam = largest * trial.suggest_float("share", FLOOR, 1.0, log=True)
+            which = trial.suggest_categorical("penalty", list(range(len(penalties))))
+            total = 0.0
+            for one in held_out:
+                solution = solve(one.train, penalty=penalties[which], lam=lam)
+                total += one.n_rows * loss(one.test, solution.theta)
+            return total / sum(one.n_rows for one in held_out)
+
+        verbosity = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        try:
+            sampler = optuna.samplers.TPESampler(seed=int(rng.integers(2**31)))
+            study = optuna.create_study(sampler=sampler)
+            study.optimize(held_out_loss, n_trials=self.trials)
+        finally:
+            optuna.logging.set_verbosity(verbosity)
+        lams = np.array([largest * trial.params["share"] for trial in study.trials])
+        order = np.argsort(-lams, kind="stable")
+        losses = np.array([trial.value for trial in study.trials])
+        best = study.best_params
+        penalty = penalties[best["penalty"]]
+        return Tuning(float(largest * best["share"]), penalty, lams[order], losses[order])
+
+
+TUNINGS: dict[str, type[Any]] = {"cv": CrossValidation, "bayes": Bayes, "fixed": Fixed}
+
+
+def as_tuning(lam: Any) -> Any:
+    """The way to choose lambda that a name stands for; a number is the lambda itself."""
+    with suppress(TypeError, ValueError):  # the command line gives numbers as text
+        lam = Fixed(float(lam))
+    found = read_strategy("lam", lam, TUNINGS)
+    if hasattr(found, "choose") and not isinstance(found, type):
+        return found
+    raise ValueError(f"lam={lam!r} is not known. Use 'cv', 'bayes' or a number of at least 0.")
+
+
+def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:
     """Fold of every row: each class, and each part of the rows, dealt out evenly."""
-    stratum = paired.part.astype(np.intp)
-    if paired.target.kind == "classes":
-        stratum = stratum + 2 * paired.target.values.astype(np.intp)
+    stratum = pairs.part.astype(np.intp)
+    target = pairs.study.target
+    if target.kind == "classes":
+        stratum = stratum + 2 * target.values.astype(np.intp)
     fold = np.empty(len(stratum), dtype=np.intp)
     dealt = 0
     for value in np.unique(stratum):
@@ -137,103 +222,61 @@ def deal_folds(paired: Paired, n_folds: int, rng: Generator) -> Indices:
     return fold
 
 
-def _folds(paired: Paired, recipe: Recipe, rng: Generator, progress: Progress | None) -> list[Fold]:
-    paired, recipe = _fix_widths(paired, recipe)
-    n_folds = max(2, min(recipe.cv, paired.columns.n_rows // MIN_ROWS))
-    fold = deal_folds(paired, n_folds, rng)
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Associations of the training rows and of the rows held out, and the number of the latter."""
+
+    train: Associations
+    test: Associations
+    n_rows: int
+
+
+def _hold_out(
+    problem: Problem, folds: int, debiased: bool, rng: Generator, work: Work
+) -> list[_HeldOut]:
+    """Associations of every fold, in the units of all rows."""
+    pairs, study = problem.pairs, problem.pairs.study
+    measure, values, target = problem.measure.in_fixed_units(study.columns.values, study.target)
+    pairs = replace(pairs, study=Study(replace(study.columns, data=values), target))
+    associated: Callable[[Pairs], Associations] = partial(
+        associate_pairs, measure=measure, cross_terms=problem.cross_terms, work=work
+    )
+    n_folds = max(2, min(folds, study.columns.n_rows // MIN_ROWS))
+    fold = deal_folds(pairs, n_folds, rng)
     found = []
     for k in range(n_folds):
-        train = paired.take(np.flatnonzero(fold != k))
-        test = paired.take(np.flatnonzero(fold == k))
-        held_out = associate_pairs(test, recipe)
-        if recipe.lam == "cv-debiased":
-            held_out = _debiased(held_out, test, recipe, rng)
-        found.append(Fold(associate_pairs(train, recipe), held_out, test.columns.n_rows))
-        if progress is not None:
-            progress("tuning", k + 1, n_folds)
+        train, test = (pairs.take(np.flatnonzero(rows)) for rows in (fold != k, fold == k))
+        held_out = associated(test)
+        if debiased:
+            held_out = _debiased(held_out, test, measure, problem.cross_terms, rng, work)
+        found.append(_HeldOut(associated(train), held_out, test.study.columns.n_rows))
+        work.report("tuning", k + 1, n_folds)
     return found
 
 
-def _debiased(found: Associations, test: Paired, recipe: Recipe, rng: Generator) -> Associations:
+def _debiased(
+    found: Associations,
+    test: Pairs,
+    measure: Measure,
+    cross_terms: bool,
+    rng: Generator,
+    work: Work,
+) -> Associations:
     """Take from every association the mean of those between columns whose rows are shuffled."""
-    shuffled = rng.permutation(test.columns.n_rows)
-    response = take_rows(test.target, shuffled)
-    relevance = engine_of(test.columns, recipe).with_target(response)
-    some = rng.permutation(test.n_kept)[:FEW]
-    some = np.concatenate([some, some + test.n_kept])
-    values = test.columns.values[:, some]
+    columns, k, work = test.study.columns, test.n_features, work.quietly()
+    shuffled = rng.permutation(columns.n_rows)
+    relevance = Associator(columns, measure, work).with_target(
+        take_rows(test.study.target, shuffled)
+    )
+    some = rng.permutation(k)[:BIAS_FEATURES]
+    some = np.concatenate([some, some + k])
+    values = columns.values[:, some]
     both = Columns.bare(np.hstack([values, values[shuffled]]))
-    between = engine_of(both, recipe).with_each_other()[: len(some), len(some) :]
+    between = Associator(both, measure, work).with_each_other()[: len(some), len(some) :]
     bias, common = min(float(relevance.mean()), 0.9), min(float(between.mean()), 0.9)
     redundancy = (found.redundancy - common) / (1 - common)
     constant = np.diag(found.redundancy) == 0
     redundancy[constant] = redundancy[:, constant] = 0.0
-    if not recipe.cross_terms:
-        redundancy[: test.n_kept, test.n_kept :] = redundancy[test.n_kept :, : test.n_kept] = 0.0
+    if not cross_terms:
+        redundancy[:k, k:] = redundancy[k:, :k] = 0.0
     return Associations((found.relevance - bias) / (1 - bias), redundancy, found.target)
-
-
-def _fix_widths(paired: Paired, recipe: Recipe) -> tuple[Paired, Recipe]:
-    """Divide by the kernel widths of all rows, so that folds do not choose their own."""
-    measure = recipe.measured_by
-    if not (
-        isinstance(measure, HSIC) and isinstance(measure.kernel, str) and measure.width is None
-    ):
-        return paired, recipe
-    values = paired.columns.values.astype(np.float64)
-    widths = np.array([median_distance(np.sort(column)) for column in values.T])
-    values /= np.where(widths > 0, widths, 1.0)
-    target = paired.target
-    if target.kind != "classes":
-        points = unit_scale(target.vectors)[0].T.reshape(target.values.shape)
-        target = replace(target, values=points / _width(points))
-    columns = replace(paired.columns, data=values)
-    fixed = replace(recipe, measure=replace(measure, width=1.0))
-    return replace(paired, columns=columns, target=target), fixed
-
-
-def _width(values: NDArray[Any]) -> float:
-    if values.ndim == 1:
-        width = float(median_distance(np.sort(values)))
-    else:
-        distances = pdist(values)
-        width = float(np.median(distances)) or float(distances[distances > 0].mean())
-    return width or 1.0
-
-
-def _bayesian(problem: Associations, folds: list[Fold], recipe: Recipe, rng: Generator) -> Tuning:
-    """Search lambda, and the penalty if several are given, by the tree Parzen estimator."""
-    try:
-        import optuna
-    except ImportError as error:
-        raise ImportError(
-            "lam='bayes' needs Optuna. Install it: pip install smrmr[bayes]"
-        ) from error
-    penalties = recipe.penalty if isinstance(recipe.penalty, list | tuple) else [recipe.penalty]
-    largest = lambda_max(problem)
-
-    def held_out(trial: Any) -> float:
-        lam = largest * trial.suggest_float("share", FLOOR, 1.0, log=True)
-        which = trial.suggest_categorical("penalty", list(range(len(penalties))))
-        total = 0.0
-        for fold in folds:
-            solution = solve(
-                fold.train, penalty=penalties[which], lam=lam, lla_steps=recipe.lla_steps
-            )
-            total += fold.weight * loss(fold.test, solution.theta)
-        return total / sum(fold.weight for fold in folds)
-
-    verbosity = optuna.logging.get_verbosity()
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    try:
-        sampler = optuna.samplers.TPESampler(seed=int(rng.integers(2**31)))
-        study = optuna.create_study(sampler=sampler)
-        study.optimize(held_out, n_trials=TRIALS)
-    finally:
-        optuna.logging.set_verbosity(verbosity)
-    lams = np.array([largest * trial.params["share"] for trial in study.trials])
-    order = np.argsort(-lams, kind="stable")
-    losses = np.array([trial.value for trial in study.trials])
-    best = study.best_params
-    penalty = penalties[best["penalty"]]
-    return Tuning(float(largest * best["share"]), penalty, lams[order], losses[order])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..control.decision import Decision
-from ..selection import Selection
-from .words import count
+from typing import Any
+
+from ...selection import Selection
+from ..phrases import count
 
 PAPER = (
     "P. Naylor, B. Poignard, H. Climente-González, M. Yamada. Sparse minimum redundancy maximum "
@@ -28,19 +29,19 @@ MEASURES = {
 PENALTIES = {"mcp": "MCP", "scad": "SCAD", "l1": "LASSO", "none": "no"}
 LAMBDAS = {
     "cv": "chosen by cross-validation",
-    "cv-debiased": "chosen by cross-validation with debiased associations",
     "bayes": "chosen by a Bayesian search over held-out loss",
 }
 
 
 def methods(selection: Selection) -> str:
     """A paragraph for the methods section of a paper."""
-    first, settings = selection.draws[0], selection.settings
-    measure = settings.get("measure", "pc")
+    evidence = selection.evidence
+    first, settings = evidence.draws[0], evidence.settings
+    measure = settings["measure"]
     parts = [
         f"Features were selected with SmRMR [1] (smrmr {selection.versions.get('smrmr', '')}), "
         f"from {selection.n_features:,} features and {selection.n_rows:,} samples. Associations "
-        f"were measured by {MEASURES.get(str(measure), str(measure))}."
+        f"were measured by {MEASURES.get(measure, measure)}."
     ]
     if first.n_screen:
         parts.append(
@@ -48,11 +49,12 @@ def methods(selection: Selection) -> str:
             f"relevance, of these {len(first.kept)} by penalised mRMR; the other "
             f"{first.n_select} samples served to select."
         )
-    parts.append(_about_knockoffs(selection))
+    parts.append(_about_knockoffs(first.covariance, settings))
     penalty = PENALTIES.get(first.penalty, first.penalty)
-    how = settings.get("lam", "cv")
-    lam = LAMBDAS.get(str(how), "fixed beforehand")
-    lams = sorted({draw.lam for draw in selection.draws})
+    lam = LAMBDAS.get(settings["lam"].split("(")[0], "fixed beforehand")
+    if settings.get("lam__debiased"):
+        lam += " with debiased associations"
+    lams = sorted({draw.lam for draw in evidence.draws})
     value = f"{lams[0]:.3g}" if len(lams) == 1 else f"{lams[0]:.3g} to {lams[-1]:.3g}"
     parts.append(
         f"Features and knockoffs competed in one mRMR problem with {penalty} penalty, lambda "
@@ -66,31 +68,29 @@ def methods(selection: Selection) -> str:
 
 def references(selection: Selection) -> list[str]:
     """Works that the methods paragraph cites, in order."""
-    return [PAPER, KNOCKOFFS, *([DERANDOMISED] if len(selection.draws) > 1 else [])]
+    several = len(selection.evidence.draws) > 1
+    return [PAPER, KNOCKOFFS, *([DERANDOMISED] if several else [])]
 
 
-def _about_knockoffs(selection: Selection) -> str:
-    first, settings = selection.draws[0], selection.settings
-    if first.covariance == "given":
+def _about_knockoffs(covariance: str, settings: dict[str, Any]) -> str:
+    if not covariance:
         return "Knockoffs [2] were supplied by the user."
-    copula = settings.get("copula", "auto")
-    normal = isinstance(settings.get("covariance", "auto"), str) and not str(
-        settings.get("covariance")
-    ).startswith("array")
-    kind = "Gaussian copula" if (normal if copula == "auto" else copula) else "Gaussian"
+    given = covariance == "given"
+    copula = settings["knockoffs__copula"]
+    kind = "Gaussian copula" if (not given if copula == "auto" else copula) else "Gaussian"
+    source = "a covariance given by the user" if given else f"covariance estimate '{covariance}'"
     return (
-        f"{kind} knockoffs [2] of the kept features were drawn with covariance estimate "
-        f"'{first.covariance}' and s by '{settings.get('s', 'equi')}'."
+        f"{kind} knockoffs [2] of the kept features were drawn with {source} and s by "
+        f"'{settings['knockoffs__s']}'."
     )
 
 
 def _about_decision(selection: Selection) -> str:
-    n = len(selection.selected)
-    decision = selection.decision
-    if not isinstance(decision, Decision):
+    decision, features = selection.decision, count(len(selection.selected), "feature")
+    if decision.rule == "e-values":
         return (
-            f"{len(selection.draws)} random splits and draws of knockoffs were combined by "
-            f"e-values [3] at FDR level {selection.fdr:g}; {count(n, 'feature')} were selected."
+            f"{len(selection.evidence.draws)} random splits and draws of knockoffs were combined "
+            f"by e-values [3]; at FDR level {selection.fdr:g} they selected {features}."
         )
     if decision.rule == "best feature":
         return (
@@ -100,7 +100,7 @@ def _about_decision(selection: Selection) -> str:
     if decision.rule == "relaxed":
         return (
             f"The knockoff+ threshold selected nothing at FDR level {selection.fdr:g}; the level "
-            f"was raised in steps of 0.05 to {decision.level:g}, which selected "
-            f"{count(n, 'feature')}, without control of the FDR."
+            f"was raised in steps of 0.05 to {decision.level:g}, which selected {features}, "
+            "without control of the FDR."
         )
-    return f"The knockoff+ threshold at FDR level {selection.fdr:g} selected {count(n, 'feature')}."
+    return f"The knockoff+ threshold at FDR level {selection.fdr:g} selected {features}."

@@ -3,15 +3,78 @@
 from __future__ import annotations
 
 import numpy as np
+from markupsafe import Markup
 
-from ..control.decision import Decision, false_discovery_bounds
-from ..control.knockoffs.diagnose import LEVEL, TESTS
-from ..selection import Selection
-from ..types import Indices, Mask, Vector
-from .marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from ...control.decision import false_discovery_bounds
+from ...control.knockoffs.diagnose import SMALLEST_P
+from ...selection import Selection
+from ...types import Indices, Mask, Vector
+from ..marks import Figure, Line, Mark, Plot, Points, Rule, Stems, Tick, short
 
 MOST_BARS = 200
 MOST_DOTS = 300
+
+
+def figures(selection: Selection) -> list[Figure]:
+    """The figures of the page, with their captions."""
+    draws = selection.evidence.draws
+    n, at_floor = len(draws), sum(draw.at_floor for draw in draws)
+    if n > 1:
+        threshold = f"Means over {n} draws, which have a threshold each."
+        fdp = f"<b>Level needed to select k features,</b> by e-values over {n} draws."
+    else:
+        threshold = (
+            "The bars that reach its mirror image, and one more, estimate how many of the selected "
+            "are false."
+            if selection.decision.threshold < np.inf
+            else "No threshold qualifies."
+        )
+        fdp = (
+            "<b>False features among the first k.</b> The longest list whose estimate is at or "
+            f"below the level is selected. {_bound(selection)}"
+        )
+    where = f" in {at_floor} of {n} draws" if n > 1 else ""
+    floor = f" The smallest lambda tried won{where}." if at_floor else ""
+    said = str(draws[0].diagnosis) if n == 1 else ""
+    return [
+        Figure(
+            "importance",
+            importance_plot(selection),
+            Markup(
+                "<b>Features against their knockoffs.</b> W is a feature's coefficient less that "
+                "of its knockoff, a made-up feature that knows nothing of the target. "
+                '<span class="key selected">Selected</span>, <span class="key kept">not selected'
+                '</span>, <span class="key negative">beaten by the knockoff</span>. '
+                f"{threshold}"
+            ),
+        ),
+        Figure("fdp", fdp_plot(selection), Markup(fdp)),
+        Figure(
+            "relevance",
+            relevance_plot(selection),
+            Markup(
+                '<b>Relevance of every feature</b> (line), by rank. <span class="key selected">'
+                'Selected</span> and others that <span class="key kept">passed the screen</span>. '
+                "A relevant feature may be left out because others tell the same."
+            ),
+        ),
+        Figure(
+            "lambda",
+            lambda_plot(selection),
+            Markup(
+                "<b>Choice of lambda,</b> the strength of the penalty: the smallest loss on rows "
+                f"held out wins.{floor}"
+            ),
+        ),
+        Figure(
+            "diagnosis",
+            diagnosis_plot(selection),
+            Markup(
+                "<b>Can knockoffs be told from features?</b> Small p-values mean that they can, "
+                f"and that the level cannot be relied on. {said} A pass is no proof."
+            ),
+        ),
+    ]
 
 
 def importance_plot(selection: Selection) -> Plot:
@@ -38,7 +101,7 @@ def importance_plot(selection: Selection) -> Plot:
         for role, mask in roles.items()
         if mask.any()
     ]
-    threshold = getattr(selection.decision, "threshold", np.inf)
+    threshold = selection.decision.threshold if len(selection.evidence.draws) == 1 else np.inf
     if threshold < np.inf:
         marks += [
             Rule(threshold, f"threshold {threshold:.3g}"),
@@ -49,7 +112,7 @@ def importance_plot(selection: Selection) -> Plot:
     return Plot(
         title,
         f"rank by size of W{_first(drawn, ranked)}",
-        "W" if len(selection.draws) == 1 else "mean W",
+        "W" if len(selection.evidence.draws) == 1 else "mean W",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
         y_limits=(low, size),
@@ -59,7 +122,7 @@ def importance_plot(selection: Selection) -> Plot:
 def fdp_plot(selection: Selection) -> Plot:
     """Estimated share of false features against how many are selected, with its upper bound."""
     title = "False features among the first k"
-    if not isinstance(selection.decision, Decision):
+    if selection.decision.rule == "e-values":
         return _levels_plot(selection)
     W = selection.W
     ranked = np.sort(W[W > 0])[::-1]
@@ -79,7 +142,7 @@ def fdp_plot(selection: Selection) -> Plot:
     marks: list[Mark] = [
         Line(sizes, false / sizes, "bound", "95% bound"),
         Line(sizes, estimates, "main", "estimate"),
-        Rule(selection.level, f"level {selection.level:g}"),
+        Rule(selection.decision.level, f"level {selection.decision.level:g}"),
     ]
     chosen = sizes == len(selection.decision.selected)
     marks += _dots(sizes, estimates, tips, chosen)
@@ -96,7 +159,7 @@ def fdp_plot(selection: Selection) -> Plot:
 def _levels_plot(selection: Selection) -> Plot:
     """Over several draws: the level that each number of features takes."""
     title = "Level needed to select k features"
-    levels = np.sort(selection.q_values[selection.kept])
+    levels = np.sort(selection.q_values[selection.evidence.kept])
     levels = levels[levels < 1]
     if not levels.size:
         return Plot(title, nothing="No draw selected a feature at its own level: no curve to draw.")
@@ -129,7 +192,7 @@ def relevance_plot(selection: Selection) -> Plot:
     marks: list[Mark] = [
         Line(1.0 + some.astype(np.float64), relevance[order[some]], "other", "all features")
     ]
-    kept = np.setdiff1d(selection.kept, selection.selected)
+    kept = np.setdiff1d(selection.evidence.kept, selection.selected)
     kept = kept[np.argsort(-relevance[kept], kind="stable")][:MOST_DOTS]
     for features, role in ((kept, "kept"), (selection.selected[:MOST_DOTS], "selected")):
         if features.size:
@@ -150,7 +213,7 @@ def lambda_plot(selection: Selection) -> Plot:
     """Held-out loss along the path of lambda, with the lambda that was chosen."""
     title = "Choice of lambda"
     marks: list[Mark] = []
-    for draw in selection.draws:
+    for draw in selection.evidence.draws:
         usable = np.isfinite(draw.losses) & (draw.lams > 0)
         if not usable.any():
             continue
@@ -166,17 +229,17 @@ def lambda_plot(selection: Selection) -> Plot:
             ),
         ]
     if not marks:
-        given = sorted({draw.lam for draw in selection.draws})
+        given = sorted({draw.lam for draw in selection.evidence.draws})
         values = ", ".join(f"{lam:g}" for lam in given)
         return Plot(title, nothing=f"Lambda was given ({values}), so there is no curve.")
-    if len(selection.draws) == 1:
+    if len(selection.evidence.draws) == 1:
         marks.append(Rule(draw.lam, f"chosen: {draw.lam:.3g}", vertical=True))
     return Plot(title, "lambda", "held-out loss", tuple(marks), x_log=True)
 
 
 def diagnosis_plot(selection: Selection) -> Plot:
-    """P-values of the tests of exchangeability, one dot a draw."""
-    found = [draw.diagnosis for draw in selection.draws]
+    """P-values of the tests of exchangeability, one dot per draw."""
+    found = [draw.diagnosis for draw in selection.evidence.draws]
     tests = {
         "second moments": [
             (
@@ -186,10 +249,10 @@ def diagnosis_plot(selection: Selection) -> Plot:
             )
             for d in found
         ],
-        "bent features": [
+        "squared ranks": [
             (
                 d.curve_p,
-                f"second moments with bent features change by {d.curve_error:.3g}, by chance "
+                f"second moments with squared ranks change by {d.curve_error:.3g}, by chance "
                 f"{d.curve_error_by_chance:.3g}: p = {d.curve_p:.3g}",
             )
             for d in found
@@ -203,7 +266,7 @@ def diagnosis_plot(selection: Selection) -> Plot:
             for d in found
         ],
     }
-    fails = LEVEL / TESTS
+    fails = SMALLEST_P
     marks: list[Mark] = []
     for at, dots_and_tips in enumerate(reversed(tests.values())):
         values = np.array([p for p, _ in dots_and_tips])
@@ -235,7 +298,7 @@ def _dots(x: Vector, y: Vector, tips: tuple[str, ...], chosen: Mask) -> list[Poi
 def _about(selection: Selection, k: int) -> str:
     name = short(selection.names[k])
     return (
-        f"{name}: {selection.fate(k)}, W {selection.W[k]:.3g}, q-value "
+        f"{name}: {selection.outcome(k)}, W {selection.W[k]:.3g}, q-value "
         f"{selection.q_values[k]:.3g}, relevance {selection.relevance[k]:.3g}"
     )
 
@@ -246,3 +309,15 @@ def _pick(tips: tuple[str, ...], which: Indices) -> tuple[str, ...]:
 
 def _first(drawn: Indices, ranked: Indices) -> str:
     return "" if len(drawn) == len(ranked) else f" (first {len(drawn)} of {len(ranked)})"
+
+
+def _bound(selection: Selection) -> str:
+    """The 95% bound on false features among the selected; nothing where it tells nothing."""
+    n = len(selection.decision.selected)
+    bounds = false_discovery_bounds(selection.W)
+    if not 0 < n <= len(bounds) or bounds[n - 1] >= n:
+        return ""
+    return (
+        f"With 95% confidence at most {bounds[n - 1]} of the {n} are false; such bounds hold for "
+        "every k at once."
+    )

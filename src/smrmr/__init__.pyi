@@ -1,0 +1,36 @@
+from . import association as association
+from . import data as data
+from . import report as report
+from .association import Associations as Associations
+from .association import associate as associate
+from .association import redundancy as redundancy
+from .association import relevance as relevance
+from .control.decision import Decision as Decision
+from .control.decision import decide as decide
+from .control.decision import false_discovery_bounds as false_discovery_bounds
+from .control.knockoffs import Bayes as Bayes
+from .control.knockoffs import CrossValidation as CrossValidation
+from .control.knockoffs import Gaussian as Gaussian
+from .control.knockoffs import KnockoffFilter as KnockoffFilter
+from .control.knockoffs import Split as Split
+from .control.knockoffs import diagnose_knockoffs as diagnose_knockoffs
+from .control.knockoffs import draw_knockoffs as draw_knockoffs
+from .estimators import MRMR as MRMR
+from .estimators import SIS as SIS
+from .estimators import HSICLasso as HSICLasso
+from .estimators import SmRMR as SmRMR
+from .measures import HSIC as HSIC
+from .measures import DistanceCorrelation as DistanceCorrelation
+from .measures import Pearson as Pearson
+from .measures import ProjectionCorrelation as ProjectionCorrelation
+from .pipeline import select as select
+from .recipe import Recipe as Recipe
+from .selection import Selection as Selection
+from .simulate import simulate as simulate
+from .solver import L1 as L1
+from .solver import MCP as MCP
+from .solver import SCAD as SCAD
+from .solver import solution_path as solution_path
+from .solver import solve as solve
+
+__version__: str

@@ -1,0 +1,178 @@
+"""Defines what the knockoff filter finds: one Draw per split and draw of knockoffs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...types import Indices, Mask, Matrix, Vector
+from ..decision import Decision, decide
+from .diagnose import Diagnosis
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One pass of the method: a split of the rows, a draw of knockoffs, a solution.
+
+    Features are positions in X. `theta`, `theta_knockoff`, `W` and `s` have one entry for each kept
+    feature (`s` none for given knockoffs); `neighbours` are the kept features most associated with
+    each, and `association` says how much.
+    """
+
+    n_screen: int
+    n_select: int
+    shortlisted: Indices
+    kept: Indices
+    theta: Vector
+    theta_knockoff: Vector
+    W: Vector
+    lam: float
+    penalty: str
+    lams: Vector
+    losses: Vector
+    at_floor: bool
+    covariance: str
+    s: Vector
+    diagnosis: Diagnosis
+    neighbours: Indices
+    association: Matrix
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Draw:
+        """Read a draw from what JSON held."""
+        whole, real = ("shortlisted", "kept", "neighbours"), ("theta", "theta_knockoff", "W")
+        read = {name: np.array(content[name], dtype=np.intp) for name in whole}
+        for name in (*real, "lams", "losses", "s", "association"):
+            read[name] = np.array(content[name], dtype=np.float64)
+        return cls(**(content | read | {"diagnosis": Diagnosis(**content["diagnosis"])}))
+
+
+@dataclass(frozen=True, eq=False)
+class KnockoffEvidence:
+    """What every draw found about every feature.
+
+    Attributes
+    ----------
+    relevance
+        Association of every feature with the target, on the rows that screen (all rows if none do);
+        the mean over draws.
+    draws
+        One per split and draw of knockoffs.
+    inner_fdr
+        The level of each of several draws, fixed before looking at the data.
+    settings
+        Settings of the filter and, by nested names such as ``knockoffs__s``, of its strategies.
+    """
+
+    relevance: Vector
+    draws: tuple[Draw, ...]
+    inner_fdr: float
+    settings: dict[str, Any]
+    kind: ClassVar[str] = "knockoffs"
+
+    @property
+    def n_features(self) -> int:
+        """Number of features in X."""
+        return len(self.relevance)
+
+    @cached_property
+    def W(self) -> Vector:  # noqa: N802 the paper's letter
+        """Importance of every feature, 0 if it was not kept; the mean over draws."""
+        return self._mean_over_draws("W")
+
+    @cached_property
+    def theta(self) -> Vector:
+        """Coefficient of every feature, 0 if it was not kept; the mean over draws."""
+        return self._mean_over_draws("theta")
+
+    @cached_property
+    def theta_knockoff(self) -> Vector:
+        """Coefficient of every feature's knockoff; the mean over draws."""
+        return self._mean_over_draws("theta_knockoff")
+
+    @cached_property
+    def kept(self) -> Indices:
+        """Features that passed the screen in some draw."""
+        return np.asarray(np.unique(np.concatenate([draw.kept for draw in self.draws])))
+
+    @property
+    def ranking(self) -> Indices:
+        """Features that beat their knockoff, best first."""
+        return np.argsort(-self.W, kind="stable")[: np.count_nonzero(self.W > 0)]
+
+    @property
+    def failed(self) -> list[Diagnosis]:
+        """Diagnoses that put the knockoffs in doubt; one draw in ten may fail by chance."""
+        failed = [draw.diagnosis for draw in self.draws if not draw.diagnosis.passed]
+        return failed if len(failed) > 0.1 * len(self.draws) else []
+
+    def decide(self, fdr: float, on_empty: str = "none") -> Decision:
+        """Select at a level: by knockoff+, over several draws by e-values."""
+        W = np.zeros((len(self.draws), self.n_features))
+        for row, draw in zip(W, self.draws, strict=True):
+            row[draw.kept] = draw.W
+        return decide(W, fdr, on_empty=on_empty, relevance=self.relevance, inner_fdr=self.inner_fdr)
+
+    def neighbours(self, k: int) -> list[tuple[int, float]]:
+        """Kept features most associated with a kept feature, in the first draw that kept it."""
+        for draw in self.draws:
+            for i in np.flatnonzero(draw.kept == k):
+                near = zip(draw.neighbours[i], draw.association[i], strict=True)
+                return [(int(other), float(value)) for other, value in near]
+        return []
+
+    def columns(self) -> dict[str, Vector]:
+        """What a table of all features shows besides the decision."""
+        return {
+            "W": self.W,
+            "theta": self.theta,
+            "theta_knockoff": self.theta_knockoff,
+            "relevance": self.relevance,
+        }
+
+    def outcome(self, k: int) -> str:
+        """How far a feature got that was not selected, in a word or two."""
+        if not self._was_kept[k]:
+            short = self._was_shortlisted[k]
+            return "screened out by mRMR" if short else "screened out by relevance"
+        if self.W[k] == 0:
+            return "no weight"
+        return "below the threshold" if self.W[k] > 0 else "beaten by its knockoff"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return {
+            "kind": self.kind,
+            "relevance": self.relevance,
+            "inner_fdr": self.inner_fdr,
+            "settings": self.settings,
+            "draws": [asdict(draw) for draw in self.draws],
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> KnockoffEvidence:
+        """Read evidence from what JSON held."""
+        return cls(
+            np.array(content["relevance"], dtype=np.float64),
+            tuple(map(Draw.from_dict, content["draws"])),
+            float(content["inner_fdr"]),
+            dict(content["settings"]),
+        )
+
+    @cached_property
+    def _was_kept(self) -> Mask:
+        return np.isin(np.arange(self.n_features), self.kept)
+
+    @cached_property
+    def _was_shortlisted(self) -> Mask:
+        shortlisted = np.concatenate([draw.shortlisted for draw in self.draws])
+        return np.isin(np.arange(self.n_features), shortlisted)
+
+    def _mean_over_draws(self, name: str) -> Vector:
+        total = np.zeros(self.n_features)
+        for draw in self.draws:
+            total[draw.kept] += getattr(draw, name)
+        return total / len(self.draws)

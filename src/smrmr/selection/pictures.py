@@ -1,0 +1,186 @@
+"""Takes a picture of the data for figures: summaries that identify nobody, or rows if asked for."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..association.associator import Associator
+from ..data.study import Study
+from ..data.target import Target
+from ..measures.protocol import Measure
+from ..runs.work import Work
+from ..types import Indices, Matrix, Vector
+
+MOST_FEATURES = 40
+MOST_ROWS = 500  # of data that are kept
+FEWEST_ROWS = 5  # of a level or class that is summarised
+ROWS_PER_BIN = 10
+MOST_BINS = 10
+MOST_LEVELS = 6  # of a feature that is shown level by level rather than in bins
+QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
+DIGITS = 4  # of a summary, so that no value of a person leaves as it was
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """A feature against the target, group of rows by group of rows.
+
+    Attributes
+    ----------
+    kind
+        ``"bins"`` of the feature, its ``"levels"``, or the ``"classes"`` of the target.
+    at
+        Where a group lies: the median of the feature in a bin, else 0, 1, ...
+    names
+        Names of levels or classes.
+    counts
+        Rows of each group; groups of fewer than 5 are left out.
+    quantiles
+        10%, 25%, 50%, 75% and 90% points in each group, of the target (of the feature for classes).
+    output
+        Which of several outputs was taken: the one that differs most between the groups.
+    """
+
+    kind: str
+    at: Vector
+    names: tuple[str, ...]
+    counts: Indices
+    quantiles: Matrix
+    output: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """What figures show of the data.
+
+    Attributes
+    ----------
+    features
+        The features that stand out most, at most 40.
+    redundancy
+        Association of each of them with each other.
+    labels
+        Names of the target's classes.
+    shapes
+        Each of them against the target.
+    n_outputs
+        Number of outputs of the target.
+    values, y
+        Their values and the target on at most 500 rows, if the data were to be kept; else None.
+    """
+
+    features: Indices
+    redundancy: Matrix
+    labels: tuple[str, ...]
+    shapes: tuple[Shape, ...]
+    n_outputs: int = 1
+    values: Matrix | None = None
+    y: Matrix | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Picture:
+        """Read a picture from what JSON held."""
+        k = len(content["features"])
+        values, y = (
+            None if content[name] is None else np.array(content[name], dtype=np.float64)
+            for name in ("values", "y")
+        )
+        return cls(
+            features=np.array(content["features"], dtype=np.intp),
+            redundancy=np.array(content["redundancy"], dtype=np.float64).reshape(k, k),
+            labels=tuple(content["labels"]),
+            shapes=tuple(map(_shape_from, content["shapes"])),
+            n_outputs=int(content["n_outputs"]),
+            values=None if values is None or y is None else values.reshape(len(y), k),
+            y=y,
+        )
+
+
+def take_picture(
+    study: Study, features: Indices, measure: Measure, keep_data: bool, work: Work
+) -> Picture:
+    """Summarise the first 40 of these features; with `keep_data`, keep their values too."""
+    features = features[:MOST_FEATURES]
+    columns, target = study.columns.take(columns=features), study.target
+    values = columns.values.astype(np.float64) if len(features) else np.empty((target.n_rows, 0))
+    redundancy = np.empty((0, 0))
+    if len(features):
+        redundancy = Associator(columns, measure, work.quietly()).with_each_other()
+    rows = np.unique(np.linspace(0, target.n_rows - 1, MOST_ROWS).astype(np.intp))
+    return Picture(
+        features=features,
+        redundancy=redundancy,
+        labels=target.labels,
+        shapes=tuple(_shape(column, target) for column in values.T),
+        n_outputs=1 if target.values.ndim == 1 else target.values.shape[1],
+        values=values[rows] if keep_data else None,
+        y=target.values[rows] if keep_data else None,
+    )
+
+
+def _shape(x: Vector, target: Target) -> Shape:
+    if target.kind == "classes":
+        group = target.values.astype(np.intp)
+        return _summary("classes", group, x[:, None], np.array(target.labels, dtype=object))
+    outputs = target.values.reshape(target.n_rows, -1)
+    levels, level = np.unique(x, return_inverse=True)
+    if len(levels) <= MOST_LEVELS:
+        return _summary("levels", level, outputs, np.array([f"{v:.{DIGITS}g}" for v in levels]))
+    n_bins = min(MOST_BINS, len(x) // ROWS_PER_BIN)
+    edges = np.unique(np.quantile(x, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    # tied values stay in one bin
+    return _summary("bins", np.searchsorted(edges, x, side="right"), outputs, None, x)
+
+
+def _summary(
+    kind: str,
+    group: Indices,
+    outputs: Matrix,
+    names: NDArray[Any] | None,
+    x: Vector | None = None,
+) -> Shape:
+    counts = np.bincount(group)
+    large = np.flatnonzero(counts >= (FEWEST_ROWS if x is None else ROWS_PER_BIN))
+    quantiles = np.array(
+        [np.quantile(outputs[group == g], QUANTILES, axis=0) for g in large]
+    ).reshape(len(large), len(QUANTILES), outputs.shape[1])
+    output = 0
+    if len(large) > 1 and outputs.shape[1] > 1:
+        apart = np.std(quantiles[:, 2], axis=0) / np.maximum(outputs.std(axis=0), 1e-300)
+        output = int(np.argmax(apart))
+    at = np.arange(len(large), dtype=np.float64)
+    if x is not None:
+        at = np.array([np.median(x[group == g]) for g in large])
+    return Shape(
+        kind,
+        _rounded(at),
+        () if names is None else tuple(str(names[g]) for g in large),
+        counts[large],
+        _rounded(quantiles[:, :, output]),
+        output,
+    )
+
+
+def _rounded(values: Matrix) -> Matrix:
+    """Values cut to four digits that count."""
+    return np.array([float(f"{v:.{DIGITS}g}") for v in values.ravel()]).reshape(values.shape)
+
+
+def _shape_from(content: dict[str, Any]) -> Shape:
+    g = len(content["counts"])
+    return Shape(
+        str(content["kind"]),
+        np.array(content["at"], dtype=np.float64),
+        tuple(content["names"]),
+        np.array(content["counts"], dtype=np.intp),
+        np.array(content["quantiles"], dtype=np.float64).reshape(g, len(QUANTILES)),
+        int(content["output"]),
+    )

@@ -1,0 +1,232 @@
+"""Defines Selection: what was selected, why, and what became of every other feature."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from functools import cached_property
+from importlib import import_module
+from numbers import Integral
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from ..control import EVIDENCE
+from ..control.decision import Decision
+from ..types import Indices, Mask, Vector
+from .pictures import Picture
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """What was selected, at which level, and what became of every other feature.
+
+    Attributes
+    ----------
+    names
+        Name of every feature, in the order of X.
+    evidence
+        What the controller found about every feature, before any level is set.
+    decision
+        What was selected from it, at which level.
+    picture
+        What figures show of the data: summaries, and values only if they were to be kept.
+    groups, constants
+        Copies, each group led by the feature that stood for it, and features without variance.
+    on_empty
+        What to do when the level selects nothing.
+    target, n_rows
+        How the target was read, and how many rows there were.
+    settings, versions, seed, seconds
+        What it takes to do it again, and how long each stage took.
+    source
+        Column of the target and files with their checksums, where files were read.
+    """
+
+    names: tuple[str, ...]
+    evidence: Any
+    decision: Decision
+    picture: Picture
+    groups: tuple[Indices, ...]
+    constants: Indices
+    on_empty: str
+    target: str
+    n_rows: int
+    settings: dict[str, Any] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    source: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features in X."""
+        return len(self.names)
+
+    @property
+    def fdr(self) -> float:
+        """The level asked for."""
+        return self.decision.fdr
+
+    @property
+    def W(self) -> Vector:  # noqa: N802 the paper's letter
+        """Importance of every feature, 0 if it was not kept; the mean over draws."""
+        W: Vector = self.evidence.W
+        return W
+
+    @property
+    def relevance(self) -> Vector:
+        """Association of every feature with the target."""
+        relevance: Vector = self.evidence.relevance
+        return relevance
+
+    @cached_property
+    def selected(self) -> Indices:
+        """Selected features, best first, each followed by its copies."""
+        copies = {int(group[0]): group for group in self.groups}
+        found = [copies.get(int(k), np.array([k])) for k in self.decision.selected]
+        return np.asarray(np.concatenate([np.empty(0, np.intp), *found]), dtype=np.intp)
+
+    @property
+    def selected_names(self) -> list[str]:
+        """Names of the selected features, best first."""
+        return [self.names[k] for k in self.selected]
+
+    @cached_property
+    def support(self) -> Mask:
+        """Which features are selected."""
+        return np.isin(np.arange(self.n_features), self.selected)
+
+    @cached_property
+    def q_values(self) -> Vector:
+        """Smallest level that selects each feature, 1 if there is none; copies share theirs."""
+        return self.decision.q_values[self.leaders]
+
+    @cached_property
+    def leaders(self) -> Indices:
+        """For each feature the one that stood for it: itself, or the first of its copies."""
+        leaders = np.arange(self.n_features)
+        for group in self.groups:
+            leaders[group] = group[0]
+        return leaders
+
+    def at(self, fdr: float, on_empty: str | None = None) -> Selection:
+        """Decide again at another level, and by another rule if given, without fitting again."""
+        rule = self.on_empty if on_empty is None else on_empty
+        return replace(self, decision=self.evidence.decide(fdr, rule), on_empty=rule)
+
+    def outcome(self, feature: str | int) -> str:
+        """What became of a feature, in a word or two."""
+        k = self.position(feature)
+        leader = int(self.leaders[k])
+        if k in self._constants:
+            return "constant"
+        if self.support[leader]:
+            return "selected" if leader == k else "selected copy"
+        return "copy" if leader != k else str(self.evidence.outcome(k))
+
+    def explain(self, feature: str | int) -> str:
+        """Say what became of a feature, and why."""
+        return str(_report().explain(self, feature))
+
+    def to_frame(self) -> Any:
+        """Every feature with what became of it, as a pandas DataFrame, selected features first."""
+        import pandas as pd  # only needed here
+
+        columns = self.evidence.columns()
+        frame = pd.DataFrame(
+            {
+                "feature": list(self.names),
+                "selected": self.support,
+                "q_value": self.q_values,
+                **columns,
+                "outcome": [self.outcome(k) for k in range(self.n_features)],
+            }
+        )
+        order = np.lexsort((-self.relevance, -next(iter(columns.values())), ~self.support))
+        return frame.iloc[order].reset_index(drop=True)
+
+    def report(self, path: str | PathLike[str]) -> Any:
+        """Write a report as one HTML file that needs nothing else; returns its path."""
+        return _report().write_report(self, path)
+
+    def to_json(self) -> str:
+        """Everything as JSON; `from_json` reads it back."""
+        content = {
+            "selected": self.selected_names,
+            "statement": str(self),
+            "fdr": self.fdr,
+            **{name: getattr(self, name) for name in self.__dataclass_fields__},
+            "evidence": self.evidence.to_dict(),
+            "picture": self.picture.to_dict(),
+        }
+        del content["decision"]  # which follows from the evidence
+        return json.dumps(content, default=_plain, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Selection:
+        """Read what `to_json` wrote."""
+        try:
+            content = json.loads(text)
+            evidence = content["evidence"]
+            found = EVIDENCE[evidence["kind"]].from_dict(evidence)
+            names = tuple(map(str, content["names"]))
+            if len(names) != len(found.relevance):
+                raise ValueError(f"{len(names)} names for {len(found.relevance)} features")
+            return cls(
+                names=names,
+                evidence=found,
+                decision=found.decide(content["fdr"], content["on_empty"]),
+                picture=Picture.from_dict(content["picture"]),
+                groups=tuple(np.array(group, dtype=np.intp) for group in content["groups"]),
+                constants=np.array(content["constants"], dtype=np.intp),
+                **{name: content[name] for name in _KEPT_AS_THEY_ARE},
+            )
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise ValueError(f"this is not a selection saved by smrmr ({error!r}).") from error
+
+    def position(self, feature: str | int) -> int:
+        """Place of a feature in X, from its name or from the place itself."""
+        if isinstance(feature, str):
+            if feature in self.names:
+                return self.names.index(feature)
+            close = get_close_matches(feature, self.names, n=3)
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise ValueError(f"there is no feature {feature!r}.{hint}")
+        if not isinstance(feature, Integral) or not 0 <= int(feature) < self.n_features:
+            raise ValueError(f"feature {feature!r} is not between 0 and {self.n_features - 1}.")
+        return int(feature)
+
+    def __str__(self) -> str:
+        return str(_report().statement(self))
+
+    @cached_property
+    def _constants(self) -> set[int]:
+        return set(self.constants.tolist())
+
+
+_KEPT_AS_THEY_ARE = (
+    "on_empty",
+    "target",
+    "n_rows",
+    "settings",
+    "versions",
+    "seed",
+    "seconds",
+    "source",
+)
+
+
+def _report() -> Any:
+    """The report, by its name: it is made from selections, so it comes later in the flow."""
+    return import_module("smrmr.report")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return str(value)

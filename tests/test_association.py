@@ -39,7 +39,7 @@ def test_memory_budget_changes_nothing_that_counts(measure, rng):
     """PC to the bit, since it counts; the others within 1e-12."""
     X, y = frame(80, rng, copies=25), rng.normal(size=80)
     ample = smrmr.associate(X, y, measure=measure)
-    scarce = smrmr.associate(X, y, measure=measure, memory="100kB")
+    scarce = smrmr.associate(X, y, measure=measure, max_memory="100kB")
     if measure == "pc":
         assert_array_equal(scarce.redundancy, ample.redundancy)
         assert_array_equal(scarce.relevance, ample.relevance)
@@ -54,7 +54,7 @@ def test_budget_changes_no_bit_of_pc_where_sums_round(rng):
     X = X[rng.permutation(X.columns)]
     ample = smrmr.redundancy(X)
     for memory in ("300kB", "1MB", "3MB"):
-        assert_array_equal(smrmr.redundancy(X, memory=memory), ample)
+        assert_array_equal(smrmr.redundancy(X, max_memory=memory), ample)
 
 
 @quiet
@@ -63,7 +63,7 @@ def test_multi_output_relevance_is_the_same_for_any_jobs(measure, rng):
     X, y = frame(40, rng, copies=50), rng.normal(size=(40, 2))
     one = smrmr.relevance(X, y, measure=measure)
     assert_array_equal(smrmr.relevance(X, y, measure=measure, n_jobs=2), one)
-    scarce = smrmr.relevance(X, y, measure=measure, memory="100kB")
+    scarce = smrmr.relevance(X, y, measure=measure, max_memory="100kB")
     assert_allclose(scarce, one, rtol=0 if measure == "pc" else 1e-12, atol=0)
 
 
@@ -82,7 +82,7 @@ def test_work_stays_within_the_budget(rng):
     X = rng.normal(size=(n, p))
     smrmr.redundancy(X[:, :3])
     tracemalloc.start()
-    smrmr.redundancy(X, memory="40MB")
+    smrmr.redundancy(X, max_memory="40MB")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6 + 8 * p * p + 5e6
@@ -101,7 +101,7 @@ def test_relevance_stays_within_the_budget(measure, rng):
     smrmr.relevance(X.iloc[:, :12], y, measure=measure)
     values = 8 * n * p  # a frame with categories is copied
     tracemalloc.start()
-    smrmr.relevance(X, y, measure=measure, memory="40MB")
+    smrmr.relevance(X, y, measure=measure, max_memory="40MB")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6 + values + 10e6
@@ -317,7 +317,7 @@ def test_bad_options_are_refused_with_help(options, message):
 
 
 def test_plain_functions_refuse_bad_variables():
-    for function in (smrmr.hsic_v, smrmr.projection_correlation_squared):
+    for function in (smrmr.association.hsic_v, smrmr.association.projection_correlation_squared):
         with pytest.raises(ValueError, match="x has 20 samples and y has 19"):
             function(Y, Y[:-1])
         with pytest.raises(ValueError, match="At least 4"):
@@ -351,7 +351,9 @@ def test_unwritable_numba_cache_does_not_matter(tmp_path):
     blocker.write_text("in the way of every directory")
     for directory in (package, package / "measures"):
         (directory / "__pycache__").write_text("in the way")
-    code = "import smrmr; print(smrmr.projection_correlation_squared([1,2,3,4],[1,2,3,5]))"
+    code = (
+        "import smrmr; print(smrmr.association.projection_correlation_squared([1,2,3,4],[1,2,3,5]))"
+    )
     done = subprocess.run(
         [sys.executable, "-B", "-c", code],
         capture_output=True,

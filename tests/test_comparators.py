@@ -214,7 +214,7 @@ def test_columns_stay_prepared_as_far_as_memory_goes(rng, monkeypatch):
 
     def counted(memory):
         prepared.clear()
-        ranking = HSICLasso(5, memory=memory).fit(X, y).ranking_
+        ranking = HSICLasso(5, max_memory=memory).fit(X, y).ranking_
         return ranking.tolist(), sum(prepared)
 
     ample, once = counted("100MB")

@@ -32,7 +32,7 @@ def data(tmp_path_factory):
 
 def test_a_lost_worker_changes_nothing(data):
     drawn, source = data
-    recipe = Recipe(memory="50MB")
+    recipe = Recipe(max_memory="50MB")
     expected = select(drawn.X, drawn.y, recipe, rng=0)
     with (
         distributed.LocalCluster(

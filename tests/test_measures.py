@@ -67,7 +67,7 @@ def test_stored_values(stored_cases):
         laplacian = smrmr.HSIC("laplacian")
         found = {
             "pc2(x,y)": associations("pc", x, y),
-            "pcov2(x,y)": smrmr.projection_covariance_squared(x, y),
+            "pcov2(x,y)": smrmr.association.projection_covariance_squared(x, y),
             "pc2(x,genotype) ties": associations("pc", x, genotype, target="continuous"),
             "pc2(genotype,y) ties": associations("pc", genotype, y),
             "pc2(x,classes) nominal=one-hot": associations("pc", x, classes),
@@ -76,8 +76,8 @@ def test_stored_values(stored_cases):
             "nr_hsic(x,y) laplacian median": associations(laplacian, x, y),
             "nr_hsic(x,classes) gaussian,delta": associations("hsic", x, classes),
             "nr_hsic(x,y2d) gaussian": associations("hsic", x, y2d),
-            "hsic_v(x,y) gaussian": smrmr.hsic_v(x, y),
-            "hsic_u(x,y) gaussian": smrmr.hsic_u(x, y),
+            "hsic_v(x,y) gaussian": smrmr.association.hsic_v(x, y),
+            "hsic_u(x,y) gaussian": smrmr.association.hsic_u(x, y),
             "dcor2(x,y)": associations("dcor", x, y),
             "median_bandwidth(x)": smrmr.measures.hsic.median_distance(x[None, :]),
         }
@@ -149,7 +149,7 @@ def test_pc_of_many_rows_equals_brute_force(rng):
             means = a.mean() ** 2 + b.mean() ** 2
             totals[name] += product**2 - means + (1 - 1 / n) ** 2
     expected = totals["xy"] / np.sqrt(totals["xx"] * totals["yy"])
-    assert_allclose(smrmr.projection_correlation_squared(x, y), expected, rtol=1e-12)
+    assert_allclose(smrmr.association.projection_correlation_squared(x, y), expected, rtol=1e-12)
     assert_allclose(smrmr.relevance(x[:, None], y)[0], expected, rtol=1e-12)
 
 
@@ -248,9 +248,13 @@ def test_projection_covariance_has_a_second_oracle(rng):
     for x in pool:
         for y in pool:
             expected = oracles.pcov2_by_sums(x, y)
-            assert_allclose(smrmr.projection_covariance_squared(x, y), expected, atol=1e-12)
+            assert_allclose(
+                smrmr.association.projection_covariance_squared(x, y), expected, atol=1e-12
+            )
             cosine = oracles.cosine(oracles.pcov2_by_sums, x, y)
-            assert_allclose(smrmr.projection_correlation_squared(x, y), cosine, atol=1e-10)
+            assert_allclose(
+                smrmr.association.projection_correlation_squared(x, y), cosine, atol=1e-10
+            )
 
 
 def test_hsic_functions_equal_the_printed_sums(rng):
@@ -261,10 +265,10 @@ def test_hsic_functions_equal_the_printed_sums(rng):
         (x, y, oracles.gaussian(x), oracles.gaussian(y)),
         (x, labels, oracles.gaussian(x), oracles.delta(labels)),
     ]:
-        assert_allclose(smrmr.hsic_v(a, b), oracles.hsic_v(k, m), atol=1e-14)
-        assert_allclose(smrmr.hsic_u(a, b), oracles.hsic_u(k, m), atol=1e-14)
+        assert_allclose(smrmr.association.hsic_v(a, b), oracles.hsic_v(k, m), atol=1e-14)
+        assert_allclose(smrmr.association.hsic_u(a, b), oracles.hsic_u(k, m), atol=1e-14)
     k, m = oracles.laplacian(x, 0.3), oracles.laplacian(y, 0.3)
-    found = smrmr.hsic_u(x, y, kernel="laplacian", width=0.3)
+    found = smrmr.association.hsic_u(x, y, kernel="laplacian", width=0.3)
     assert_allclose(found, oracles.hsic_u(k, m), atol=1e-14)
 
 
@@ -280,18 +284,22 @@ def test_distance_kernel_turns_hsic_into_distance_covariance(rng):
     X[:, 1] += X[:, 0] ** 2
     by_kernel = smrmr.redundancy(X, measure=smrmr.HSIC(distance_kernel))
     assert_allclose(by_kernel, smrmr.redundancy(X, measure="dcor"), atol=1e-10)
-    covariance = smrmr.hsic_v(X[:, 0], X[:, 1], kernel=distance_kernel)
-    assert_allclose(covariance, smrmr.distance_covariance_squared(X[:, 0], X[:, 1]), atol=1e-12)
+    covariance = smrmr.association.hsic_v(X[:, 0], X[:, 1], kernel=distance_kernel)
+    assert_allclose(
+        covariance, smrmr.association.distance_covariance_squared(X[:, 0], X[:, 1]), atol=1e-12
+    )
 
 
 def test_distance_covariance_scales_with_its_variables(rng):
     x, y = rng.normal(size=(2, 40)) + 3
     base = oracles.dcov2(oracles.distances(x), oracles.distances(y))
-    assert_allclose(smrmr.distance_covariance_squared(x, y), base, rtol=1e-10)
-    assert_allclose(smrmr.distance_covariance_squared(1e6 * x, y), 1e6 * base, rtol=1e-10)
+    assert_allclose(smrmr.association.distance_covariance_squared(x, y), base, rtol=1e-10)
+    assert_allclose(
+        smrmr.association.distance_covariance_squared(1e6 * x, y), 1e6 * base, rtol=1e-10
+    )
     labels = rng.choice(["s", "t", "u"], size=40)
     expected = oracles.dcov2(oracles.distances(x), 1 - oracles.delta(labels))
-    assert_allclose(smrmr.distance_covariance_squared(x, labels), expected, rtol=1e-10)
+    assert_allclose(smrmr.association.distance_covariance_squared(x, labels), expected, rtol=1e-10)
 
 
 @pytest.mark.slow
@@ -303,9 +311,9 @@ def test_dcor_package_agrees(rng):
         x = rng.normal(size=n)
         y = x**2 + rng.normal(size=n)
         expected = dcor.distance_correlation_sqr(x, y)
-        assert_allclose(smrmr.distance_correlation_squared(x, y), expected, rtol=1e-10)
+        assert_allclose(smrmr.association.distance_correlation_squared(x, y), expected, rtol=1e-10)
         expected = dcor.distance_covariance_sqr(x, y)
-        assert_allclose(smrmr.distance_covariance_squared(x, y), expected, rtol=1e-10)
+        assert_allclose(smrmr.association.distance_covariance_squared(x, y), expected, rtol=1e-10)
 
 
 # --- laws -----------------------------------------------------------------------------------
@@ -479,13 +487,13 @@ def test_one_sample_beyond_all_others(measure, far, rng):
     assert_allclose(smrmr.relevance(x[:, None], y, measure=measure), expected, atol=1e-9)
     found = smrmr.relevance(y[:, None], vectors, measure=measure)
     assert_allclose(found, expected_vectors, atol=1e-9)
-    assert np.isfinite(smrmr.hsic_v(x, y))
+    assert np.isfinite(smrmr.association.hsic_v(x, y))
 
 
 def test_constant_vectors_are_independent_of_everything(rng):
     x = rng.normal(size=20)
-    assert smrmr.projection_correlation_squared(np.ones((20, 2)), x) == 0
-    assert smrmr.distance_correlation_squared(np.ones((20, 2)), x) == 0
+    assert smrmr.association.projection_correlation_squared(np.ones((20, 2)), x) == 0
+    assert smrmr.association.distance_correlation_squared(np.ones((20, 2)), x) == 0
 
 
 @pytest.mark.parametrize("measure", list(MEASURES))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from smrmr import MCP, SCAD, Lasso, NoPenalty
-from smrmr.solver.penalties import PENALTIES, as_penalty
+from smrmr import L1, MCP, SCAD
+from smrmr.solver import PENALTIES, NoPenalty, as_penalty
 
 THETA = np.linspace(0, 3, 301)
-ALL = [*PENALTIES.values(), SCAD(2.5), MCP(0.7)]
+ALL = [*map(as_penalty, PENALTIES), SCAD(2.5), MCP(0.7)]
 
 
 @pytest.mark.parametrize("penalty", ALL, ids=str)
@@ -48,8 +48,8 @@ def test_large_coefficients_are_not_shrunk(penalty):
 
 @pytest.mark.parametrize("penalty", [SCAD(1e12), MCP(1e12)], ids=["SCAD", "MCP"])
 def test_limits_are_the_lasso(penalty):
-    assert_allclose(penalty.value(0.3, THETA), Lasso().value(0.3, THETA), atol=1e-10)
-    assert_allclose(penalty.slope(0.3, THETA), Lasso().slope(0.3, THETA), atol=1e-10)
+    assert_allclose(penalty.value(0.3, THETA), L1().value(0.3, THETA), atol=1e-10)
+    assert_allclose(penalty.slope(0.3, THETA), L1().slope(0.3, THETA), atol=1e-10)
 
 
 def test_aliases_and_refusals():
@@ -57,11 +57,13 @@ def test_aliases_and_refusals():
     assert as_penalty("mcp") == MCP(3.5)
     assert as_penalty(SCAD(3.0)) == SCAD(3.0)
     for bad in ("ridge", 3):
-        with pytest.raises(ValueError, match="'none', 'l1', 'scad', 'mcp'"):
+        with pytest.raises(ValueError, match="'none', 'l1', 'scad' or 'mcp'"):
             as_penalty(bad)
     for bad in (2, 1.5, float("nan")):
-        with pytest.raises(ValueError, match="larger than 2"):
+        with pytest.raises(ValueError, match="a=.* must be a number above 2"):
             SCAD(bad)
     for bad in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="positive"):
+        with pytest.raises(ValueError, match="b=.* must be a number above 0"):
             MCP(bad)
+    with pytest.raises(ValueError, match="lla_steps=0 must be a whole number of 1 or more"):
+        MCP(lla_steps=0)

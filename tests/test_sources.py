@@ -359,7 +359,7 @@ def test_blocks_are_kept_checked_and_tied_to_their_run(tmp_path, caplog):
 
 def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
     """Also with a block damaged, and it computes only what is not there."""
-    recipe = Recipe(fdr=0.4, memory="200kB")
+    recipe = Recipe(fdr=0.4, max_memory="200kB")
     expected = select(data.X, data.y, recipe, rng=0)
     first = select(data.X, data.y, recipe, rng=0, run_dir=tmp_path / "run")
     blocks = sorted((tmp_path / "run").glob("stage*"))
@@ -374,7 +374,7 @@ def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
     again = {block for block in blocks if block.stat().st_mtime_ns != written[block]}
     assert again == {damaged, lost}
     with pytest.raises(ValueError, match=r"penalty was 'mcp' and is 'scad'"):
-        select(data.X, data.y, Recipe(fdr=0.4, memory="200kB", penalty="scad"), rng=0,
+        select(data.X, data.y, Recipe(fdr=0.4, max_memory="200kB", penalty="scad"), rng=0,
                run_dir=tmp_path / "run")  # fmt: skip
     with pytest.raises(ValueError, match="another run: y was"):
         select(data.X, -data.y, recipe, rng=0, run_dir=tmp_path / "run")
@@ -387,12 +387,12 @@ def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
     select(data.X, labels, recipe, rng=0, run_dir=tmp_path / "labels")
     with pytest.raises(ValueError, match=r"y was 'classes.*is 'continuous"):
         select(data.X, numbers, recipe, rng=0, run_dir=tmp_path / "labels")
-    eye = Recipe(memory="200kB", covariance=np.eye(180))
+    eye = Recipe(max_memory="200kB", covariance=np.eye(180))
     select(data.X, data.y, eye, rng=0, run_dir=tmp_path / "eye")
-    half = Recipe(memory="200kB", covariance=0.5 + 0.5 * np.eye(180))
+    half = Recipe(max_memory="200kB", covariance=0.5 + 0.5 * np.eye(180))
     with pytest.raises(ValueError, match="covariance was 'array"):
         select(data.X, data.y, half, rng=0, run_dir=tmp_path / "eye")
-    drawn = Recipe(memory="200kB", knockoffs=lambda X, rng: rng.permuted(X, axis=0))
+    drawn = Recipe(max_memory="200kB", knockoffs=lambda X, rng: rng.permuted(X, axis=0))
     with pytest.raises(ValueError, match="knockoffs as an array"):
         select(data.X, data.y, drawn, rng=0, run_dir=tmp_path / "drawn")
     with pytest.raises(ValueError, match=r"random_state=None.*whole number"):
@@ -404,7 +404,7 @@ import sys
 import numpy as np
 from smrmr import Recipe, select, open_columns
 y = np.load(sys.argv[2])
-found = select(open_columns(sys.argv[1]), y, Recipe(memory="20MB"), rng=0, run_dir=sys.argv[3])
+found = select(open_columns(sys.argv[1]), y, Recipe(max_memory="20MB"), rng=0, run_dir=sys.argv[3])
 np.save(sys.argv[4], found.W)
 """
 
@@ -426,12 +426,12 @@ def test_kill_minus_nine_loses_blocks_in_flight_only(tmp_path):
     assert not (tmp_path / "W.npy").exists()
     subprocess.run(command, check=True)
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in kept.items())
-    expected = select(drawn.X, drawn.y, Recipe(memory="20MB"), rng=0).W
+    expected = select(drawn.X, drawn.y, Recipe(max_memory="20MB"), rng=0).W
     assert_array_equal(np.load(tmp_path / "W.npy"), expected)
 
 
 def test_a_full_disk_is_an_error_and_keeps_what_is_there(data, tmp_path, monkeypatch):
-    recipe = Recipe(fdr=0.4, memory="200kB")
+    recipe = Recipe(fdr=0.4, max_memory="200kB")
     write = Path.write_bytes
     count = 0
 
@@ -453,7 +453,7 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(data, tmp_path, monkeyp
 
 
 def test_large_redundancies_go_to_a_file(data):
-    found = smrmr.redundancy(data.X, memory="100kB")
+    found = smrmr.redundancy(data.X, max_memory="100kB")
     assert isinstance(found, np.memmap)
     assert_array_equal(found, smrmr.redundancy(data.X))
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smrmr import decide, derandomise, false_discovery_bounds, knockoff_threshold, q_values
+from smrmr import decide, false_discovery_bounds
+from smrmr.control.decision import knockoff_threshold, q_values
 
 importances = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30)
 levels = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.75, 0.99])
@@ -115,13 +116,13 @@ def test_an_empty_answer_says_what_would_not_be_empty(W, fdr):
 
 
 @given(importances, levels)
-def test_one_draw_at_its_own_level_is_knockoff_plus(W, fdr):
-    """Law: with one draw and inner level = level, e-BH selects what the threshold selects."""
-    result = derandomise([W], fdr, inner_fdr=fdr)
+def test_equal_draws_at_their_own_level_are_knockoff_plus(W, fdr):
+    """Law: with equal draws and inner level = level, e-BH selects what the threshold selects."""
+    result = decide([W, W], fdr, inner_fdr=fdr)
     assert set(result.selected) == set(decide(W, fdr).selected)
 
 
-def literal_derandomised(draws, fdr, inner):
+def literal_e_values(draws, fdr, inner):
     p = len(draws[0])
     e = np.zeros(p)
     for W in draws:
@@ -134,14 +135,16 @@ def literal_derandomised(draws, fdr, inner):
     return e, {k for k in range(p) if best and e[k] >= p / (fdr * best) * (1 - 1e-12)}
 
 
-@given(st.integers(0, 10**6), st.integers(1, 6), levels)
+@given(st.integers(0, 10**6), st.integers(2, 6), levels)
 def test_e_values_are_the_literal_ones(seed, n_draws, fdr):
     rng = np.random.default_rng(seed)
     draws = np.round(rng.normal(1, 2, size=(n_draws, 12)))
-    result = derandomise(draws, fdr)
-    e, selected = literal_derandomised(draws.tolist(), fdr, fdr / 2)
-    np.testing.assert_allclose(result.e_values, e, rtol=1e-12)
+    result = decide(draws, fdr)
+    e, selected = literal_e_values(draws.tolist(), fdr, fdr / 2)
+    np.testing.assert_allclose(result.scores, e, rtol=1e-12)
     assert set(result.selected) == selected
+    assert all(e[k] >= result.threshold for k in selected)
+    assert set(np.flatnonzero(result.q_values <= fdr + 1e-12)) == selected
     cuts = [literal_threshold(W, fdr / 2, 1) for W in draws.tolist()]
     np.testing.assert_allclose(
         result.frequency, np.mean(draws >= np.array(cuts)[:, None], axis=0), rtol=1e-12
@@ -159,8 +162,7 @@ def test_global_null_keeps_the_level(fdr):
     single = np.array([decide(coin_flips(rng, 40), fdr).selected.size > 0 for _ in range(2000)])
     many = np.array(
         [
-            derandomise([coin_flips(rng, 40) for _ in range(5)], fdr, inner_fdr=fdr).selected.size
-            > 0
+            decide([coin_flips(rng, 40) for _ in range(5)], fdr, inner_fdr=fdr).selected.size > 0
             for _ in range(400)
         ]
     )
@@ -214,5 +216,7 @@ def test_bad_input_is_named():
         knockoff_threshold([1.0], 0.2, offset=2)
     with pytest.raises(ValueError, match="'none' or 'relax'"):
         decide([1.0], 0.2, on_empty="best")
-    with pytest.raises(ValueError, match="One row of importances a draw"):
-        derandomise([1.0, 2.0], 0.2)
+    with pytest.raises(ValueError, match=r"One importance per feature .* one row of them per draw"):
+        decide(np.ones((2, 2, 2)), 0.2)
+    with pytest.raises(ValueError, match="over several draws do not allow"):
+        decide(np.ones((2, 3)), 0.2, on_empty="relax")

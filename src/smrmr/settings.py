@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from hashlib import sha256
 from numbers import Integral, Real
@@ -44,7 +44,7 @@ def read_strategy(name: str, value: Any, known: Mapping[str, Callable[..., Any]]
         return value
     alias, changes = _parsed(name, value)
     if alias not in known:
-        raise ValueError(f"{name}={value!r} is not known. Use {', '.join(map(repr, known))}.")
+        raise ValueError(f"{name}={value!r} is not known. Use {one_of(known)}.")
     made: Any = known[alias]
     possible = [f.name for f in fields(getattr(made, "__self__", made))]
     wrong = [key for key in changes if key not in possible]
@@ -117,7 +117,17 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(type(plain) is type(choice) and plain == choice for choice in choices):
-        raise ValueError(f"{name}={value!r} is not known. Use {', '.join(map(repr, choices))}.")
+        raise ValueError(f"{name}={value!r} is not known. Use {one_of(choices)}.")
+
+
+def one_of(choices: Iterable[Any]) -> str:
+    """Choices in words.
+
+    >>> one_of(("a", "b", 3))
+    "'a', 'b' or 3"
+    """
+    *most, last = map(repr, choices)
+    return f"{', '.join(most)} or {last}" if most else last
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:

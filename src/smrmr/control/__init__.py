@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..settings import read_strategy
+from ..settings import one_of, read_strategy
 from .knockoffs import KnockoffEvidence, KnockoffFilter
 
 CONTROLS: dict[str, Callable[..., Any]] = {
@@ -26,6 +26,6 @@ def as_control(control: Any) -> Any:
     if hasattr(found, "weigh") and not isinstance(found, type):
         return found
     raise ValueError(
-        f"control={control!r} is not known. Use {', '.join(map(repr, CONTROLS))}, or an instance "
-        "such as KnockoffFilter(measure='hsic')."
+        f"control={control!r} is not known. Use {one_of(CONTROLS)}, or an instance such as "
+        "KnockoffFilter(measure='hsic')."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..settings import read_strategy
+from ..settings import one_of, read_strategy
 from .distance import DistanceCorrelation
 from .hsic import HSIC
 from .pearson import Pearson
@@ -28,6 +28,6 @@ def as_measure(measure: Any) -> Measure:
         checked: Measure = found
         return checked
     raise ValueError(
-        f"measure={measure!r} is not known. Use one of {', '.join(map(repr, MEASURES))}, or an "
-        "instance such as HSIC(kernel='laplacian')."
+        f"measure={measure!r} is not known. Use {one_of(MEASURES)}, or an instance such as "
+        "HSIC(kernel='laplacian')."
     )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..settings import check_count, check_number, read_strategy
+from ..settings import check_count, check_number, one_of, read_strategy
 from ..types import Vector
 
 
@@ -123,6 +123,6 @@ def as_penalty(penalty: Any) -> Penalty:
         checked: Penalty = found
         return checked
     raise ValueError(
-        f"penalty={penalty!r} is not known. Use {', '.join(map(repr, PENALTIES))}, or an "
-        "instance such as MCP(b=3.0)."
+        f"penalty={penalty!r} is not known. Use {one_of(PENALTIES)}, or an instance such as "
+        "MCP(b=3.0)."
     )

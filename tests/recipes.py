@@ -1,0 +1,16 @@
+"""Recipes of tests, written flat: settings of the knockoff filter beside those of the recipe."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from smrmr import KnockoffFilter, Recipe
+
+OWN = {f.name for f in fields(Recipe)}
+
+
+def recipe(**settings):
+    """A Recipe whose controller takes every setting that is not the recipe's own."""
+    own = {name: value for name, value in settings.items() if name in OWN}
+    inner = {name: value for name, value in settings.items() if name not in OWN}
+    return Recipe(control=KnockoffFilter(**inner), **own)

@@ -43,7 +43,7 @@ def test_demo_says_that_nothing_was_found(tmp_path):
 
 
 def test_bad_design_is_a_message_and_not_a_traceback():
-    for arguments in (["--design", "9.z"], ["--p", "5"], ["--measure", "nope"], ["--fdr", "2"]):
+    for arguments in (["--design", "9.z"], ["--p", "5"], ["--control", "nope"], ["--fdr", "2"]):
         done = run("demo", *arguments)
         assert done.returncode == 2
         assert done.stderr.startswith("smrmr: ")

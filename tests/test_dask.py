@@ -16,7 +16,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from smrmr import Recipe, open_columns, select, simulate
+from smrmr import Recipe, select, simulate
+from smrmr.data import open_columns
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 distributed = pytest.importorskip("dask.distributed", reason="needs: pip install smrmr[dask]")

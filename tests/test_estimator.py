@@ -15,7 +15,17 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from smrmr import Recipe, SmRMR, select, simulate
+from smrmr import (
+    L1,
+    MCP,
+    SCAD,
+    KnockoffFilter,
+    ProjectionCorrelation,
+    Recipe,
+    SmRMR,
+    select,
+    simulate,
+)
 
 nothing_found = pytest.mark.filterwarnings(
     "ignore:No features were selected", "ignore:Knockoffs. NOT exchangeable"
@@ -40,8 +50,9 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_estimator_is_the_functional_core(data):
-    fitted = SmRMR(fdr=0.4, penalty="l1", random_state=5).fit(data.X, data.y)
-    core = select(data.X, data.y, Recipe(fdr=0.4, penalty="l1"), rng=5)
+    control = KnockoffFilter(penalty="l1")
+    fitted = SmRMR(fdr=0.4, control=control, random_state=5).fit(data.X, data.y)
+    core = select(data.X, data.y, Recipe(fdr=0.4, control=control), rng=5)
     np.testing.assert_array_equal(fitted.W_, core.W)
     np.testing.assert_array_equal(fitted.selected_, core.selected)
     assert fitted.get_support(indices=True).tolist() == sorted(core.selected.tolist())
@@ -51,24 +62,25 @@ def test_estimator_is_the_functional_core(data):
 
 def test_every_setting_of_the_recipe_is_a_parameter():
     settings = set(Recipe.__dataclass_fields__) | {"random_state", "verbose"}
-    assert set(SmRMR().get_params()) == settings
-    defaults = Recipe()
-    for name in Recipe.__dataclass_fields__:
-        assert getattr(SmRMR(), name) == getattr(defaults, name)
+    assert set(SmRMR().get_params(deep=False)) == settings
+    made = Recipe(**{name: getattr(SmRMR(), name) for name in Recipe.__dataclass_fields__})
+    assert made == Recipe()
 
 
 def test_the_papers_preset_names_every_choice(data):
     """The preset must stay the paper's pipeline whatever the defaults become."""
-    paper = SmRMR.paper(fdr=0.25, penalty="scad").get_params()
+    params = SmRMR.paper(fdr=0.25, penalty="scad").get_params()
     expected = {
-        "fdr": 0.25, "measure": "pc", "penalty": "scad", "lam": "cv", "cv": 5, "lla_steps": 2,
-        "screening": "auto", "screen_share": 0.4, "screen_lam": 0.01, "screen_steps": "both",
-        "n_keep": None, "recycle": True, "cross_terms": True, "knockoffs": "gaussian",
-        "covariance": "sample", "s": "equi", "copula": False, "n_draws": 1, "on_empty": "none",
+        "measure": ProjectionCorrelation(), "penalty": SCAD(a=3.7, lla_steps=2), "lam__folds": 5,
+        "lam__debiased": False, "screening__share": 0.4, "screening__lam": 0.01,
+        "screening__n_keep": None, "screening__by": "mrmr", "screening__recycle": True,
+        "screening__always": False, "knockoffs__s": "equi", "knockoffs__covariance": "sample",
+        "knockoffs__copula": False, "n_draws": 1, "cross_terms": True,
     }  # fmt: skip
-    assert {name: paper[name] for name in expected} == expected
+    assert {name: params[f"control__{name}"] for name in expected} == expected
+    assert params["fdr"] == 0.25
     fitted = SmRMR.paper(random_state=0).fit(data.X, data.y)
-    assert fitted.selection_.draws[0].covariance == "sample"
+    assert fitted.selection_.evidence.draws[0].covariance == "sample"
 
 
 def test_names_go_in_and_come_out(data):
@@ -90,10 +102,13 @@ def test_names_go_in_and_come_out(data):
 
 def test_works_in_pipelines_and_searches():
     data = simulate("1.d", n=450, p=100, random_state=0)
-    selector = SmRMR(fdr=0.4, lam=0.01, on_empty="relax", random_state=0)
+    control = KnockoffFilter(lam=0.01)
+    selector = SmRMR(fdr=0.4, control=control, on_empty="relax", random_state=0)
     pipeline = make_pipeline(selector, LinearRegression())
-    search = GridSearchCV(pipeline, {"smrmr__fdr": [0.4, 0.5]}, cv=2)
+    grid = {"smrmr__fdr": [0.4, 0.5], "smrmr__control__penalty": ["l1", "mcp(b=3)"]}
+    search = GridSearchCV(pipeline, grid, cv=2)
     assert search.fit(data.X, data.y).best_score_ > 0.5
+    assert search.best_estimator_[0].control.penalty in (L1(), MCP(b=3))
     assert cross_val_score(search, data.X, data.y, cv=2).mean() > 0.4
 
 
@@ -102,7 +117,11 @@ def test_clone_and_pickle_keep_everything(data):
     again = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(again.W_, fitted.W_)
     assert again.selection_.to_json() == fitted.selection_.to_json()
-    assert clone(fitted).get_params() == fitted.get_params()
+    copy = clone(fitted)
+    assert copy.get_params() == fitted.get_params()
+    assert not hasattr(copy, "selection_")
+    other = SmRMR(fdr=0.2, random_state=1, control=KnockoffFilter(penalty="l1"))
+    assert other.get_params() != copy.get_params()
 
 
 @nothing_found
@@ -119,9 +138,16 @@ def test_an_empty_selection_warns_and_gives_no_columns(rng):
 
 def test_random_states_of_every_kind(data):
     for seed in (np.random.RandomState(1), np.random.default_rng(1), None):
-        assert SmRMR(lam=0.01, random_state=seed).fit(data.X, data.y).selection_.seed is None
+        assert (
+            SmRMR(control="knockoffs(lam=0.01)", random_state=seed)
+            .fit(data.X, data.y)
+            .selection_.seed
+            is None
+        )
     one, two = (
-        SmRMR(lam=0.01, random_state=np.random.RandomState(7)).fit(data.X, data.y).W_
+        SmRMR(control="knockoffs(lam=0.01)", random_state=np.random.RandomState(7))
+        .fit(data.X, data.y)
+        .W_
         for _ in range(2)
     )
     np.testing.assert_array_equal(one, two)
@@ -146,15 +172,17 @@ def test_sparse_and_several_outputs(data):
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         SmRMR().fit(csr_array(data.X), data.y)
     outputs = np.column_stack([data.y, data.X[:, 0]])
-    fitted = SmRMR(lam=0.01, random_state=0).fit(data.X, outputs)
+    fitted = SmRMR(control="knockoffs(lam=0.01)", random_state=0).fit(data.X, outputs)
     assert fitted.selection_.target == "multi-output"
-    hsic = SmRMR(measure="hsic", random_state=0).fit(data.X, outputs)
+    hsic = SmRMR(control="knockoffs(measure=hsic)", random_state=0).fit(data.X, outputs)
     assert np.isfinite(hsic.W_).all()
 
 
 def test_frames_with_categories_are_transformed(data):
     frame = pd.DataFrame(data.X).add_prefix("x")
     frame["x3"] = pd.Categorical(np.where(frame["x3"] > 0, "yes", "no"))
-    fitted = SmRMR(on_empty="relax", lam=0.01, random_state=0).fit(frame, data.y)
+    fitted = SmRMR(on_empty="relax", control="knockoffs(lam=0.01)", random_state=0).fit(
+        frame, data.y
+    )
     out = fitted.transform(frame)
     assert list(out.columns) == fitted.get_feature_names_out().tolist()

@@ -60,10 +60,10 @@ def test_aliases_and_refusals():
         with pytest.raises(ValueError, match="'none', 'l1', 'scad' or 'mcp'"):
             as_penalty(bad)
     for bad in (2, 1.5, float("nan")):
-        with pytest.raises(ValueError, match="a=.* must be a number above 2"):
+        with pytest.raises(ValueError, match=r"a=.* must be a number above 2"):
             SCAD(bad)
     for bad in (0, -1, float("nan")):
-        with pytest.raises(ValueError, match="b=.* must be a number above 0"):
+        with pytest.raises(ValueError, match=r"b=.* must be a number above 0"):
             MCP(bad)
     with pytest.raises(ValueError, match="lla_steps=0 must be a whole number of 1 or more"):
         MCP(lla_steps=0)

@@ -12,7 +12,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from smrmr import Recipe, Selection, false_discovery_bounds, select, simulate
+from recipes import recipe
+from smrmr import Gaussian, Selection, false_discovery_bounds, select, simulate
 from smrmr.report import (
     html,
     plot_diagnosis,
@@ -25,10 +26,10 @@ from smrmr.report import (
     render,
     write_report,
 )
-from smrmr.report.marks import Boxes, Cells, Line, Points, Rule, Stems, short
-from smrmr.report.plots import fdp_plot, importance_plot, lambda_plot, relevance_plot
+from smrmr.report.knockoffs.plots import fdp_plot, importance_plot, lambda_plot, relevance_plot
+from smrmr.report.marks import Band, Boxes, Cells, Line, Points, Rule, Stems, short
 from smrmr.report.scales import log_ticks, nice_ticks
-from smrmr.report.shapes import cluster, redundancy_plot, shape_plot, smoother
+from smrmr.report.shapes import cluster, redundancy_plot, shape_plot
 from smrmr.report.table import DANGEROUS, embedded
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
@@ -104,7 +105,14 @@ class Page(HTMLParser):
 def fitted(design="1.d", n=200, p=150, seed=2, labels=None, **settings):
     data = simulate(design, n, p, random_state=seed)
     y = data.y if labels is None else np.array(labels)[data.y.astype(int)]
-    return select(data.X, y, Recipe(**settings), rng=seed)
+    return select(data.X, y, recipe(**settings), rng=seed)
+
+
+def reweighted(selection, change, on_empty="none"):
+    """The same selection with other W, decided again."""
+    (draw,) = selection.evidence.draws
+    evidence = replace(selection.evidence, draws=(replace(draw, W=change(draw.W)),))
+    return replace(selection, evidence=evidence).at(selection.fdr, on_empty)
 
 
 @pytest.fixture(scope="module")
@@ -120,21 +128,17 @@ def cases():
     return {
         "continuous": single,
         "empty": single.at(0.01),
-        "relaxed": replace(single, fdr=0.01, on_empty="relax"),
-        "best feature": replace(
-            single,
-            on_empty="relax",
-            draws=(replace(single.draws[0], W=-np.abs(single.draws[0].W)),),
-        ),
-        "no weight": replace(single, draws=(replace(single.draws[0], W=0 * single.draws[0].W),)),
+        "relaxed": single.at(0.01, on_empty="relax"),
+        "best feature": reweighted(single, lambda W: -np.abs(W), on_empty="relax"),
+        "no weight": reweighted(single, lambda W: 0 * W),
         "draws": fitted(n_draws=3, fdr=0.5),
         "empty draws": fitted("1.a", 60, 40, n_draws=3, fdr=0.05),
         "lambda given": fitted(lam=0.01),
         "no penalty": fitted(penalty="none"),
         "classes": fitted("3.b", labels=["well", "ill"], fdr=0.4),
-        "multi-output": select(X, two, Recipe(fdr=0.5), rng=0),
+        "multi-output": select(X, two, recipe(fdr=0.5), rng=0),
         "counts": select(counts, counts[:, :6] @ np.arange(1, 7.0) + X[:, 0], rng=0),
-        "copies": select(copies, y, Recipe(fdr=0.5, screening="none"), rng=0),
+        "copies": select(copies, y, recipe(fdr=0.5, screening="none"), rng=0),
     }
 
 
@@ -160,11 +164,13 @@ def hostile(cases):
     """Every name is an attack; so are the labels of the classes."""
     found = cases["classes"]
     names = tuple(HOSTILE[k % len(HOSTILE)] + str(k) for k in range(found.n_features))
-    shown = replace(found.shown, labels=(HOSTILE[0], HOSTILE[1]))
+    labels = HOSTILE[0], HOSTILE[1]
+    shapes = tuple(replace(shape, names=labels) for shape in found.picture.shapes)
+    picture = replace(found.picture, labels=labels, shapes=shapes)
     return replace(
         found,
         names=names,
-        shown=shown,
+        picture=picture,
         source={"target column": HOSTILE[0], HOSTILE[2]: HOSTILE[3]},
     )
 
@@ -177,7 +183,7 @@ def test_every_section_is_there(cases, case):
     assert f"{cases[case].fdr:g}" in page.text["promise"] + page.text["methods"]
     assert "exchangeable" in page.text["promise"]
     assert ("The screen kept every true feature" in page.text["promise"]) == (
-        cases[case].draws[0].n_screen > 0
+        cases[case].evidence.draws[0].n_screen > 0
     )
     assert "Naylor" in page.text["methods"]
     assert "nan" not in "".join(page.text.values()).lower().replace("financ", "")
@@ -191,16 +197,16 @@ def test_numbers_are_those_of_the_selection(cases, case):
     page = Page(render(found))
     assert page.fact("features") == f"{found.n_features:,}"
     assert page.fact("selected") == f"{len(found.selected):,}"
-    assert page.fact("passed the screen") == f"{len(found.kept):,}"
+    assert page.fact("passed the screen") == f"{len(found.evidence.kept):,}"
     assert page.fact("rows") == f"{found.n_rows:,}"
-    assert page.fact("FDR level") == f"{found.level:g}"
+    assert page.fact("FDR level") == f"{found.decision.level:g}"
     columns = dict(zip(page.data["columns"], zip(*page.data["rows"], strict=True), strict=True))
     frame = found.to_frame().set_index("feature").loc[list(columns["feature"])]
     assert set(columns["feature"]) == set(found.names)
     assert list(columns["feature"][: len(found.selected)]) == found.selected_names
     for name in ("W", "q_value", "theta", "theta_knockoff", "relevance"):
         assert list(columns[name]) == frame[name].tolist()
-    assert list(columns["outcome"]) == frame["fate"].tolist()
+    assert list(columns["outcome"]) == frame["outcome"].tolist()
     names = [text for text in found.selected_names if text not in page.text["answer"]]
     assert names == []
 
@@ -214,7 +220,7 @@ def test_copies_and_frequencies_are_told(cases):
     rows = Page(render(found)).data["rows"]
     place = {name: k for k, name in enumerate(found.names)}
     assert [row[-1] for row in rows] == [found.decision.frequency[place[r[0]]] for r in rows]
-    assert "3 random splits" in Page(render(found)).text["found"]
+    assert "3 random splits" in Page(render(found)).text["methods"]
 
 
 def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases):
@@ -230,14 +236,16 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases):
     assert f"is {level:.3g}, which would name {n} features" in said["why-nothing"]
     assert "No feature is selected" in said["shapes"]
 
-    draws = Page(render(cases["empty draws"])).text["why-nothing"]
-    named = re.search(r"is (0\.\d+), which would name (\d+) feature", draws)
-    if named:
-        assert len(cases["empty draws"].at(float(named[1])).selected) == int(named[2])
-        assert not cases["empty draws"].at(float(named[1]) - 0.05).selected.size
-    else:
-        assert "no level up to 0.95" in draws
-        assert not cases["empty draws"].at(0.95).selected.size
+    said = Page(render(cases["empty draws"])).text["why-nothing"]
+    assert "averaged over 3 draws" in said
+    assert "no level would select anything" in said
+    found = cases["draws"].at(0.01)
+    said = Page(render(found)).text["why-nothing"]
+    level = found.decision.smallest_level
+    n = len(found.at(level * 1.001).selected)
+    assert n > 0
+    assert not found.at(level * 0.999).selected.size
+    assert f"is {level:.3g}, which would name {n} feature" in said
     assert "no level would select" in Page(render(cases["no weight"])).text["why-nothing"]
 
 
@@ -247,22 +255,30 @@ def test_a_relaxed_selection_claims_no_guarantee(cases):
         assert "does not hold for this list" in page.text["promise"]
         assert "without control of the FDR" in page.text["methods"]
         assert any(attributes.get("role") == "alert" for _, attributes in page.elements)
-    assert f"{100 * cases['relaxed'].level:.3g}%" in Page(render(cases["relaxed"])).text["found"]
+    assert (
+        f"{100 * cases['relaxed'].decision.level:.3g}%"
+        in Page(render(cases["relaxed"])).text["found"]
+    )
     calm = Page(render(cases["continuous"]))
     assert not any(attributes.get("role") == "alert" for _, attributes in calm.elements)
 
 
 def test_failed_knockoffs_raise_an_alarm(cases):
-    draw = cases["continuous"].draws[0]
+    found = cases["continuous"]
+    draw = found.evidence.draws[0]
     bad = replace(draw, diagnosis=replace(draw.diagnosis, moment_p=0.001))
-    text = Page(render(replace(cases["continuous"], draws=(bad,)))).text
+    evidence = replace(found.evidence, draws=(bad,))
+    text = Page(render(replace(found, evidence=evidence))).text
     assert "NOT exchangeable" in text["answer"]
     assert "put in doubt" in text["promise"]
 
 
 def test_methods_follow_the_settings(cases):
     other = fitted(
-        measure="hsic", penalty="scad", lam=0.02, copula=False, covariance="sample", s="mvr"
+        measure="hsic",
+        penalty="scad",
+        lam=0.02,
+        knockoffs="gaussian(s=mvr, covariance=sample, copula=false)",
     )
     text = " ".join(Page(render(other)).text["methods"].split())
     for phrase in (
@@ -277,6 +293,12 @@ def test_methods_follow_the_settings(cases):
     assert "Gaussian copula knockoffs" in default
     assert "MCP penalty, lambda chosen by cross-validation" in default
     assert "squared projection correlation" in default
+    given = fitted(knockoffs=Gaussian(covariance=np.eye(150)))
+    text = " ".join(Page(render(given)).text["methods"].split())
+    assert "Gaussian knockoffs [2] of the kept features were drawn with a covariance given" in text
+    assert "supplied" not in text
+    made = fitted(knockoffs=lambda X, rng: rng.permuted(X, axis=0))
+    assert "Knockoffs [2] were supplied by the user" in Page(render(made)).text["methods"]
     draws = Page(render(cases["draws"])).text["methods"]
     assert "[3]" in draws
     assert "e-values" in draws
@@ -337,11 +359,10 @@ def wide(cases, p, name):
     found = cases["continuous"]
     rng = np.random.default_rng(0)
     more = p - found.n_features
-    return replace(
-        found,
-        names=(*found.names, *(name(k) for k in range(more))),
-        relevance=np.concatenate([found.relevance, rng.random(more) * 0.01]),
-    )
+    relevance = np.concatenate([found.relevance, rng.random(more) * 0.01])
+    evidence = replace(found.evidence, relevance=relevance)
+    names = (*found.names, *(name(k) for k in range(more)))
+    return replace(found, names=names, evidence=evidence).at(found.fdr)
 
 
 @pytest.mark.parametrize(
@@ -358,11 +379,11 @@ def test_many_features_fit_in_two_megabytes(cases, name):
     assert "features.csv" in page.text["cut-rows"]
     listed = {row[0] for row in rows}
     assert set(found.selected_names) <= listed
-    assert {found.names[k] for k in found.kept} <= listed
+    assert {found.names[k] for k in found.evidence.kept} <= listed
     # what is listed beyond the kept is more relevant than what is not
     relevance = sorted((row[6] for row in rows), reverse=True)
-    others = np.sort(np.delete(found.relevance, found.kept))[::-1]
-    assert set(relevance) >= set(others[: 5000 - len(found.kept)])
+    others = np.sort(np.delete(found.relevance, found.evidence.kept))[::-1]
+    assert set(relevance) >= set(others[: 5000 - len(found.evidence.kept)])
     assert ("cut-names" in page.ids) == (page.data["cut"] > 0) == (name(1) != "gene1")
 
 
@@ -445,8 +466,7 @@ def test_fdp_figure_is_the_literal_estimate(cases, ties):
     """Oracle: counting, for every cut-off, features above it and below its mirror image."""
     found = cases["continuous"]
     if ties:
-        draw = found.draws[0]
-        found = replace(found, draws=(replace(draw, W=np.round(draw.W, 2)),)).at(0.4)
+        found = reweighted(found, lambda W: np.round(W, 2)).at(0.4)
     W = found.W
     plot = fdp_plot(found)
     (line,), (bound,) = marks_of(plot, Line, "main"), marks_of(plot, Line, "bound")
@@ -475,11 +495,11 @@ def test_relevance_and_lambda_figures_mark_what_was_chosen(cases):
     rank = [1 + np.sum(found.relevance > value) for value in selected.y]
     np.testing.assert_array_equal(selected.x, rank)
     (kept,) = marks_of(relevance_plot(found), Points, "kept")
-    assert len(kept.x) == len(found.kept) - len(found.selected)
+    assert len(kept.x) == len(found.evidence.kept) - len(found.selected)
     (line,), (chosen,) = (marks_of(lambda_plot(found), kind) for kind in (Line, Points))
-    np.testing.assert_array_equal(line.y, found.draws[0].losses)
-    assert chosen.x[0] == found.draws[0].lam
-    assert chosen.y[0] == found.draws[0].losses.min()
+    np.testing.assert_array_equal(line.y, found.evidence.draws[0].losses)
+    assert chosen.x[0] == found.evidence.draws[0].lam
+    assert chosen.y[0] == found.evidence.draws[0].losses.min()
     assert len(marks_of(lambda_plot(cases["draws"]), Line)) == 3
     assert "0.01" in lambda_plot(cases["lambda given"]).nothing
 
@@ -494,59 +514,68 @@ def test_redundancy_figure_puts_clusters_side_by_side(cases, rng):
     plot = redundancy_plot(found)
     (cells,) = marks_of(plot, Cells)
     np.testing.assert_allclose(np.diag(cells.values), 1.0)
-    assert {t.label for t in plot.y_ticks} == {found.names[k] for k in found.shown.features}
+    assert {t.label for t in plot.y_ticks} == {found.names[k] for k in found.picture.features}
     chosen = {tick.label for tick in plot.y_ticks if tick.chosen}
     assert chosen == set(found.selected_names) & {t.label for t in plot.y_ticks}
-    place = {found.names[k]: i for i, k in enumerate(found.shown.features)}
+    place = {found.names[k]: i for i, k in enumerate(found.picture.features)}
     at = [place[tick.label] for tick in plot.y_ticks]
-    np.testing.assert_allclose(cells.values, found.shown.redundancy[np.ix_(at, at)])
-
-
-def test_smooth_repeats_lines_and_follows_bends(rng):
-    """Exact law: a local linear fit gives a line back; a parabola to a few hundredths."""
-    x, grid = np.sort(rng.uniform(-1, 1, 300)), np.linspace(-0.9, 0.9, 40)
-    np.testing.assert_allclose(smoother(x, grid) @ (2 - 3 * x), 2 - 3 * grid, atol=1e-10)
-    np.testing.assert_allclose(smoother(x, grid) @ x**2, grid**2, atol=0.08)
-    tied = np.repeat([0.0, 1.0], 50)
-    np.testing.assert_allclose(smoother(tied, np.array([0.0, 1.0])) @ tied, [0, 1], atol=1e-9)
+    np.testing.assert_allclose(cells.values, found.picture.redundancy[np.ix_(at, at)])
 
 
 def test_shapes_follow_the_kinds_of_feature_and_target(cases):
+    """Oracle: the summaries in the picture, which tests/test_pictures.py holds to the data."""
     classes = cases["classes"]
-    k = int(classes.shown.features[0])
-    plot = shape_plot(classes, k)
+    plot = shape_plot(classes, int(classes.picture.features[0]))
     (boxes,) = marks_of(plot, Boxes)
-    x, y = classes.shown.values[:, 0], classes.shown.y
-    for i, tick in enumerate(plot.x_ticks):
-        group = x[y == classes.shown.labels.index(tick.label)]
-        np.testing.assert_allclose(boxes.quartiles[i, 1:4], np.quantile(group, [0.25, 0.5, 0.75]))
-        assert f"{len(group)} rows" in boxes.tips[i]
+    shape = classes.picture.shapes[0]
+    np.testing.assert_array_equal(boxes.quartiles, shape.quantiles)
+    assert [tick.label for tick in plot.x_ticks] == list(shape.names)
+    assert f"{shape.counts[0]} rows, median {shape.quantiles[0, 2]:.3g}" in boxes.tips[0]
     counts = cases["counts"]
-    by_level = shape_plot(counts, int(counts.shown.features[0]))
+    by_level = shape_plot(counts, int(counts.picture.features[0]))
     assert [tick.label for tick in by_level.x_ticks] == ["0", "1", "2"]
-    several = cases["multi-output"]
-    assert re.fullmatch("y, output [12] of 2", shape_plot(several, "x0").y_label)
-    assert marks_of(shape_plot(cases["continuous"], int(cases["continuous"].selected[0])), Line)
-    assert "largest W" in shape_plot(cases["no weight"], _unshown(cases["no weight"])).nothing
+    assert re.fullmatch("y, output [12]", shape_plot(cases["multi-output"], "x0").y_label)
+    found = cases["continuous"]
+    plot = shape_plot(found, int(found.picture.features[0]))
+    shape = found.picture.shapes[0]
+    (line,), (wide_band, narrow) = marks_of(plot, Line), marks_of(plot, Band)
+    np.testing.assert_array_equal(line.y, shape.quantiles[:, 2])
+    np.testing.assert_array_equal(wide_band.y, shape.quantiles[:, [0, 4]].T)
+    np.testing.assert_array_equal(narrow.y, shape.quantiles[:, [1, 3]].T)
+    assert not marks_of(plot, Points, "cloud")
+    assert "stand out most" in shape_plot(cases["no weight"], _unshown(cases["no weight"])).nothing
     copies = cases["copies"]
-    assert len(shape_plot(copies, "x30").marks) == len(shape_plot(copies, "x0").marks) == 2
+    assert len(shape_plot(copies, "x30").marks) == len(shape_plot(copies, "x0").marks) == 4
     with pytest.raises(ValueError, match="no feature 'nonsense'"):
         shape_plot(classes, "nonsense")
 
 
 def _unshown(found):
-    return int(np.setdiff1d(np.arange(found.n_features), found.shown.features)[0])
+    return int(np.setdiff1d(np.arange(found.n_features), found.picture.features)[0])
 
 
-def test_extreme_values_are_left_out_and_counted(cases):
-    found = cases["continuous"]
-    y = found.shown.y.copy()
-    y[:3] = 1e9
-    plot = shape_plot(replace(found, shown=replace(found.shown, y=y)), int(found.selected[0]))
+def test_single_rows_are_drawn_if_they_were_kept(cases):
+    found = fitted(fdr=0.3, keep_data=True)
+    values, y = found.picture.values, found.picture.y
+    (cloud,) = marks_of(shape_plot(found, int(found.picture.features[0])), Points, "cloud")
+    np.testing.assert_array_equal(cloud.x, values[:, 0])
+    np.testing.assert_array_equal(cloud.y, y)
+    assert "hold exact values of 200 rows" in Page(render(found)).text["data-shown"]
+    assert "hold no values of single rows" in Page(render(cases["continuous"])).text["data-shown"]
+    assert "hold no values of single rows" in Page(render(cases["empty"])).text["data-shown"]
+    far = y.copy()
+    far[:3] = 1e9
+    plot = shape_plot(replace(found, picture=replace(found.picture, y=far)), int(found.selected[0]))
     assert "3 extreme rows left out" in plot.y_label
-    (cloud,) = marks_of(plot, Points)
+    (cloud,) = marks_of(plot, Points, "cloud")
     assert len(cloud.y) == len(y) - 3
-    assert cloud.y.max() < 1e6
+    classes = fitted("3.b", labels=["well", "ill"], fdr=0.4, keep_data=True)
+    k = int(classes.picture.features[0])
+    plot = shape_plot(classes, k)
+    (cloud,) = marks_of(plot, Points, "cloud")
+    names = np.array([tick.label for tick in plot.x_ticks])[np.rint(cloud.x).astype(int)]
+    labels = np.array(classes.picture.labels)[classes.picture.y.astype(int)]
+    np.testing.assert_array_equal(names, labels)
 
 
 def test_axes_have_round_numbers(rng):

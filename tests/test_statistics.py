@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from smrmr import Recipe, select, simulate
+from recipes import recipe
+from smrmr import select, simulate
 
 SEEDS = 100
 LEVEL = 0.3
@@ -25,7 +26,8 @@ def one(design, n, p, measure, penalty, seed):
         y, true = np.random.default_rng([8, seed]).normal(size=n), data.support[:0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one good draw in a hundred fails its diagnosis
-        found = select(data.X, y, Recipe(LEVEL, measure, penalty, target=kind), rng=seed)
+        settings = recipe(fdr=LEVEL, measure=measure, penalty=penalty, target=kind)
+        found = select(data.X, y, settings, rng=seed)
     hits = np.isin(found.selected, true).sum()
     n_found = len(found.selected)
     return (
@@ -33,8 +35,8 @@ def one(design, n, p, measure, penalty, seed):
         hits / max(len(true), 1),
         n_found,
         n_found == 0,
-        np.isin(true, found.kept).mean() if len(true) else 1.0,
-        found.draws[0].at_floor,
+        np.isin(true, found.evidence.kept).mean() if len(true) else 1.0,
+        found.evidence.draws[0].at_floor,
     )
 
 

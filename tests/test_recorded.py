@@ -1,0 +1,34 @@
+"""Answers stay what they were. Oracle: selections stored before the code was rebuilt.
+
+Projection correlation counts, so its W are the same bits on every machine. The other measures sum
+in an order that BLAS chooses, so theirs are held to 1e-12.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import recorded
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return json.loads(recorded.STORED.read_text())
+
+
+@pytest.mark.parametrize("case", recorded.CASES)
+def test_recorded_selections(case, stored, tmp_path):
+    found, expected = recorded.computed(case, tmp_path), stored[case]
+    assert found["selected"] == expected["selected"]
+    assert found["W"].keys() == expected["W"].keys()
+    measure = recorded.CASES[case][1].control.measure.alias
+    tolerance = 0 if measure == "pc" and case != "outputs" else 1e-12
+    for name in ("W", "lam"):
+        values = [
+            np.array([float.fromhex(v) for v in (part.values() if name == "W" else part)])
+            for part in (found[name], expected[name])
+        ]
+        np.testing.assert_allclose(*values, rtol=0, atol=tolerance)

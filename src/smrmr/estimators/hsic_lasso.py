@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..types import Data, Indices, Matrix
 from .rankings import Ranking
 
 
+@dataclass(eq=False, repr=False)
 class HSICLasso(Ranking):
     r"""HSIC Lasso (Yamada et al. 2014) and its block form (Climente-Gonzalez et al. 2019).
 
@@ -61,26 +62,15 @@ class HSICLasso(Ranking):
     instead of fixed seeds.
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 10,
-        *,
-        width: str = "sd",
-        block_size: int | None = None,
-        n_permutations: int = 1,
-        target: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        max_memory: str | int = "1GB",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.width = width
-        self.block_size = block_size
-        self.n_permutations = n_permutations
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.max_memory = max_memory
+    n_features_to_select: int = 10
+    _: KW_ONLY
+    width: str = "sd"
+    block_size: int | None = None
+    n_permutations: int = 1
+    target: str = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    max_memory: str | int = "1GB"
 
     def fit(self, X: Data, y: Data) -> HSICLasso:
         """Follow the path until enough features have entered."""

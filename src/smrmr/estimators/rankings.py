@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,7 @@ class Ranking(Selector):
         self.ranking_[order] = np.arange(1, len(order) + 1)
 
 
+@dataclass(eq=False, repr=False)
 class SIS(Ranking):
     r"""Sure independence screening: the features of largest relevance (Fan and Lv 2008).
 
@@ -79,22 +81,13 @@ class SIS(Ranking):
         1 for the most relevant feature, 2 for the next, and so on.
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 10,
-        *,
-        measure: str | Measure = "pc",
-        threshold: float | None = None,
-        target: str = "auto",
-        n_jobs: int | None = None,
-        max_memory: str | int = "1GB",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.measure = measure
-        self.threshold = threshold
-        self.target = target
-        self.n_jobs = n_jobs
-        self.max_memory = max_memory
+    n_features_to_select: int = 10
+    _: KW_ONLY
+    measure: str | Measure = "pc"
+    threshold: float | None = None
+    target: str = "auto"
+    n_jobs: int | None = None
+    max_memory: str | int = "1GB"
 
     def fit(self, X: Data, y: Data) -> SIS:
         """Measure the relevance of every feature and keep the best."""
@@ -111,6 +104,7 @@ class SIS(Ranking):
         return self
 
 
+@dataclass(eq=False, repr=False)
 class MRMR(Ranking):
     r"""Classic greedy mRMR (Peng, Long and Ding 2005; Ding and Peng 2005).
 
@@ -154,24 +148,14 @@ class MRMR(Ranking):
     scores 0. Unlike there, missing values are refused.
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 10,
-        *,
-        measure: str | Measure = "mi",
-        scheme: str = "difference",
-        target: str = "auto",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        max_memory: str | int = "1GB",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.measure = measure
-        self.scheme = scheme
-        self.target = target
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.max_memory = max_memory
+    n_features_to_select: int = 10
+    _: KW_ONLY
+    measure: str | Measure = "mi"
+    scheme: str = "difference"
+    target: str = "auto"
+    random_state: Any = None
+    n_jobs: int | None = None
+    max_memory: str | int = "1GB"
 
     def fit(self, X: Data, y: Data) -> MRMR:
         """Choose features one at a time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..types import Data, Indices, Vector
 from .selector import Selector
 
 
+@dataclass(eq=False, repr=False)
 class SmRMR(Selector):
     r"""Sparse minimum redundancy maximum relevance, with a controlled false discovery rate.
 
@@ -75,28 +76,16 @@ class SmRMR(Selector):
 
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}
 
-    def __init__(
-        self,
-        fdr: float = 0.3,
-        *,
-        control: Any = "knockoffs",
-        target: str = "auto",
-        on_empty: str = "none",
-        keep_data: bool = False,
-        max_memory: str | int = "1GB",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.fdr = fdr
-        self.control = control
-        self.target = target
-        self.on_empty = on_empty
-        self.keep_data = keep_data
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    fdr: float = 0.3
+    _: KW_ONLY
+    control: Any = "knockoffs"
+    target: str = "auto"
+    on_empty: str = "none"
+    keep_data: bool = False
+    max_memory: str | int = "1GB"
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     @classmethod
     def paper(

@@ -5,23 +5,23 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
-from . import words
-from .marks import Figure, short
+from . import knockoffs
+from .marks import short
 from .shapes import redundancy_plot, shape_plot
 from .svg import draw_svg
-from .table import MOST_ROWS, embedded, table_data
-from .words import account_of
+from .table import embedded, table_data
+from .words import environment, own_file, say, say_items, warnings, why_nothing
 
 MOST_NAMES = 60  # of selected features above the table
+ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs}  # figures for each kind of evidence
 
 
 def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
@@ -59,45 +59,30 @@ def render(selection: Selection) -> str:
     >>> len(page) < 2_000_000, "https:" in page
     (True, False)
     """
-    script = _own_file("page.js")
-    environment = Environment(
-        loader=FunctionLoader(_own_file),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    data, account = table_data(selection), account_of(selection)
-    page = environment.get_template("template.html").render(
+    script, data = own_file("page.js"), table_data(selection)
+    account = ACCOUNTS[selection.evidence.kind]
+    page = environment(autoescape=True).get_template("page.html")
+    text = page.render(
         selection=selection,
-        asked=words.asked(selection),
-        found=words.found(selection),
-        why_nothing=words.why_nothing(selection),
-        promise=words.promise(selection),
-        warnings=words.warnings(selection),
-        data_shown=words.data_shown(selection),
-        assumptions=account.assumptions(selection),
-        facts=account.facts(selection),
+        say=say,
+        say_items=say_items,
+        why_nothing=why_nothing(selection),
+        warnings=warnings(selection),
         chips=_chips(selection),
         n_unnamed=max(0, len(selection.selected) - MOST_NAMES),
-        figures=[*account.figures(selection), _redundancy(selection)],
+        captions=f"{selection.evidence.kind}/captions.html",
+        most_false=account.most_false,
+        figures=account.figures(selection) | {"redundancy": redundancy_plot(selection)},
         draw=draw_svg,
         shapes=_shapes(selection),
         data=embedded(data),
         n_rows=len(data["rows"]),
         cut=data["cut"],
-        most_rows=MOST_ROWS,
-        methods=account.methods(selection),
-        references=account.references(selection),
-        style=Markup(_own_file("style.css")),
+        style=Markup(own_file("style.css")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
-    return page.encode("utf-8", "replace").decode()  # class labels may hold lone surrogates
-
-
-def _own_file(name: str) -> str:
-    return (files(__package__) / name).read_text(encoding="utf-8")
+    return text.encode("utf-8", "replace").decode()  # class labels may hold lone surrogates
 
 
 def _chips(selection: Selection) -> list[dict[str, str]]:
@@ -109,20 +94,6 @@ def _chips(selection: Selection) -> list[dict[str, str]]:
         }
         for k in selection.selected[:MOST_NAMES]
     ]
-
-
-def _redundancy(selection: Selection) -> Figure:
-    n = len(selection.picture.features)
-    return Figure(
-        "redundancy",
-        redundancy_plot(selection),
-        Markup(
-            f"<b>How much features repeat each other.</b> The {n} features that stand out most, "
-            'similar ones side by side; selected ones in <b class="key selected">bold</b>. Dark '
-            "squares are features that tell much the same. Shades go by the root, so that weak "
-            "association shows."
-        ),
-    )
 
 
 def _shapes(selection: Selection) -> list[dict[str, str]]:

@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from markupsafe import Markup
-
 from ..types import Matrix, Vector
 
 # controls, what no encoding can hold, and what turns the direction of the text around it
@@ -105,15 +103,6 @@ class Plot:
     y_ticks: tuple[Tick, ...] | None = None
     x_limits: tuple[float, float] | None = None
     y_limits: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A plot of the page, its short name, and what is written below it."""
-
-    name: str
-    plot: Plot
-    caption: Markup
 
 
 def short(name: str, length: int = 40) -> str:

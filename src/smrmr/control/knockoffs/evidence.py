@@ -99,6 +99,11 @@ class KnockoffEvidence:
         return np.asarray(np.unique(np.concatenate([draw.kept for draw in self.draws])))
 
     @property
+    def facts(self) -> dict[str, int]:
+        """Numbers for the head of a report."""
+        return {"passed the screen": len(self.kept)}
+
+    @property
     def ranking(self) -> Indices:
         """Features that beat their knockoff, best first."""
         return np.argsort(-self.W, kind="stable")[: np.count_nonzero(self.W > 0)]
@@ -123,6 +128,21 @@ class KnockoffEvidence:
                 near = zip(draw.neighbours[i], draw.association[i], strict=True)
                 return [(int(other), float(value)) for other, value in near]
         return []
+
+    def n_kept(self, k: int) -> int:
+        """Number of draws in which a feature passed the screen."""
+        return sum(k in draw.kept for draw in self.draws)
+
+    def details(self, k: int) -> dict[str, Any]:
+        """What an explanation needs: rank by relevance, place among the kept, who stands in.
+
+        The stand-in is the most associated neighbour of more weight, by its position in X.
+        """
+        draw, rank = self.draws[0], 1 + int(np.sum(self.relevance > self.relevance[k]))
+        i = next(iter(np.flatnonzero(draw.kept == k).tolist()), 0)
+        heavier = [(d, j) for j, d in self.neighbours(k) if self.theta[j] > self.theta[k]]
+        stand_in = max(heavier)[::-1] if heavier else None
+        return {"rank": rank, "i": i, "stand_in": stand_in}
 
     def columns(self) -> dict[str, Vector]:
         """What a table of all features shows besides the decision."""

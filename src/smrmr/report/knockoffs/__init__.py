@@ -1,16 +1,5 @@
-"""What the report says of a knockoff filter: words, the methods paragraph, figures."""
+"""What the report shows of a knockoff filter: figures; words.txt and captions.html say the rest."""
 
-from .methods import methods, references
-from .plots import figures
-from .words import assumptions, conditions, explain, facts, needed
+from .plots import figures, most_false
 
-__all__ = [
-    "assumptions",
-    "conditions",
-    "explain",
-    "facts",
-    "figures",
-    "methods",
-    "needed",
-    "references",
-]
+__all__ = ["figures", "most_false"]

@@ -3,78 +3,32 @@
 from __future__ import annotations
 
 import numpy as np
-from markupsafe import Markup
 
 from ...control.decision import false_discovery_bounds
 from ...control.knockoffs.diagnose import SMALLEST_P
 from ...selection import Selection
 from ...types import Indices, Mask, Vector
-from ..marks import Figure, Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 
 MOST_BARS = 200
 MOST_DOTS = 300
 
 
-def figures(selection: Selection) -> list[Figure]:
-    """The figures of the page, with their captions."""
-    draws = selection.evidence.draws
-    n, at_floor = len(draws), sum(draw.at_floor for draw in draws)
-    if n > 1:
-        threshold = f"Means over {n} draws, which have a threshold each."
-        fdp = f"<b>Level needed to select k features,</b> by e-values over {n} draws."
-    else:
-        threshold = (
-            "The bars that reach its mirror image, and one more, estimate how many of the selected "
-            "are false."
-            if selection.decision.threshold < np.inf
-            else "No threshold qualifies."
-        )
-        fdp = (
-            "<b>False features among the first k.</b> The longest list whose estimate is at or "
-            f"below the level is selected. {_bound(selection)}"
-        )
-    where = f" in {at_floor} of {n} draws" if n > 1 else ""
-    floor = f" The smallest lambda tried won{where}." if at_floor else ""
-    said = str(draws[0].diagnosis) if n == 1 else ""
-    return [
-        Figure(
-            "importance",
-            importance_plot(selection),
-            Markup(
-                "<b>Features against their knockoffs.</b> W is a feature's coefficient less that "
-                "of its knockoff, a made-up feature that knows nothing of the target. "
-                '<span class="key selected">Selected</span>, <span class="key kept">not selected'
-                '</span>, <span class="key negative">beaten by the knockoff</span>. '
-                f"{threshold}"
-            ),
-        ),
-        Figure("fdp", fdp_plot(selection), Markup(fdp)),
-        Figure(
-            "relevance",
-            relevance_plot(selection),
-            Markup(
-                '<b>Relevance of every feature</b> (line), by rank. <span class="key selected">'
-                'Selected</span> and others that <span class="key kept">passed the screen</span>. '
-                "A relevant feature may be left out because others tell the same."
-            ),
-        ),
-        Figure(
-            "lambda",
-            lambda_plot(selection),
-            Markup(
-                "<b>Choice of lambda,</b> the strength of the penalty: the smallest loss on rows "
-                f"held out wins.{floor}"
-            ),
-        ),
-        Figure(
-            "diagnosis",
-            diagnosis_plot(selection),
-            Markup(
-                "<b>Can knockoffs be told from features?</b> Small p-values mean that they can, "
-                f"and that the level cannot be relied on. {said} A pass is no proof."
-            ),
-        ),
-    ]
+def figures(selection: Selection) -> dict[str, Plot]:
+    """The figures of the page; captions.html has a caption for each."""
+    return {
+        "importance": importance_plot(selection),
+        "fdp": fdp_plot(selection),
+        "relevance": relevance_plot(selection),
+        "lambda": lambda_plot(selection),
+        "diagnosis": diagnosis_plot(selection),
+    }
+
+
+def most_false(selection: Selection) -> int:
+    """Most false features among the selected, with 95% confidence."""
+    n, bounds = len(selection.decision.selected), false_discovery_bounds(selection.W)
+    return int(bounds[n - 1]) if 0 < n <= len(bounds) else n
 
 
 def importance_plot(selection: Selection) -> Plot:
@@ -240,49 +194,23 @@ def lambda_plot(selection: Selection) -> Plot:
 def diagnosis_plot(selection: Selection) -> Plot:
     """P-values of the tests of exchangeability, one dot per draw."""
     found = [draw.diagnosis for draw in selection.evidence.draws]
-    tests = {
-        "second moments": [
-            (
-                d.moment_p,
-                f"second moments change by {d.moment_error:.3g} under swaps, by chance "
-                f"{d.moment_error_by_chance:.3g}: p = {d.moment_p:.3g}",
-            )
-            for d in found
-        ],
-        "squared ranks": [
-            (
-                d.curve_p,
-                f"second moments with squared ranks change by {d.curve_error:.3g}, by chance "
-                f"{d.curve_error_by_chance:.3g}: p = {d.curve_p:.3g}",
-            )
-            for d in found
-        ],
-        "classifier": [
-            (
-                d.accuracy_p,
-                f"a classifier recognises swapped rows in {d.accuracy:.0%} of cases, by chance "
-                f"50%: p = {d.accuracy_p:.3g}",
-            )
-            for d in found
-        ],
-    }
-    fails = SMALLEST_P
+    tests = [("classifier", "accuracy"), ("squared ranks", "curve"), ("second moments", "moment")]
     marks: list[Mark] = []
-    for at, dots_and_tips in enumerate(reversed(tests.values())):
-        values = np.array([p for p, _ in dots_and_tips])
-        tips = tuple(tip for _, tip in dots_and_tips)
-        for bad, role in ((values <= fails, "negative"), (values > fails, "selected")):
+    for at, (name, test) in enumerate(tests):
+        p = np.array([getattr(one, f"{test}_p") for one in found])
+        tips = tuple(f"{name}: p = {value:.3g}" for value in p)
+        for role, bad in (("negative", p <= SMALLEST_P), ("selected", p > SMALLEST_P)):
             here = np.flatnonzero(bad)
             if here.size:
-                dots = np.maximum(values[here], 1e-3)
+                dots = np.maximum(p[here], 1e-3)
                 marks.append(Points(dots, np.full(here.size, float(at)), role, _pick(tips, here)))
-    marks.append(Rule(fails, f"fails below {fails:.2g}", vertical=True))
+    marks.append(Rule(SMALLEST_P, f"fails below {SMALLEST_P:.2g}", vertical=True))
     return Plot(
         "Can knockoffs be told from features?",
         "p-value of the test",
         marks=tuple(marks),
         x_log=True,
-        y_ticks=tuple(Tick(float(at), name) for at, name in enumerate(reversed(tests))),
+        y_ticks=tuple(Tick(float(at), name) for at, (name, _) in enumerate(tests)),
         x_limits=(8e-4, 1.3),
         y_limits=(-0.6, 2.6),
     )
@@ -309,15 +237,3 @@ def _pick(tips: tuple[str, ...], which: Indices) -> tuple[str, ...]:
 
 def _first(drawn: Indices, ranked: Indices) -> str:
     return "" if len(drawn) == len(ranked) else f" (first {len(drawn)} of {len(ranked)})"
-
-
-def _bound(selection: Selection) -> str:
-    """The 95% bound on false features among the selected; nothing where it tells nothing."""
-    n = len(selection.decision.selected)
-    bounds = false_discovery_bounds(selection.W)
-    if not 0 < n <= len(bounds) or bounds[n - 1] >= n:
-        return ""
-    return (
-        f"With 95% confidence at most {bounds[n - 1]} of the {n} are false; such bounds hold for "
-        "every k at once."
-    )

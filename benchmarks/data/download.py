@@ -1,4 +1,4 @@
-"""Finds public files in the user's folder or the cache, or downloads them; checks them all."""
+"""Finds public files in the user's folder or the cache, else downloads them; checks them all."""
 
 from __future__ import annotations
 

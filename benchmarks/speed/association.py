@@ -2,9 +2,9 @@
 
     make bench
 
-prints one line per bar: what was compared, both times, the ratio and the bar. One thread unless said.
-Every comparison alternates between the two sides and takes the best of each, since machines are
-noisy; memory is the growth of the peak resident set in a fresh process.
+prints one line per bar: what was compared, both times, the ratio and the bar. One thread unless
+said. Every comparison alternates between the two sides and takes the best of each, since machines
+are noisy; memory is the growth of the peak resident set in a fresh process.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ import smrmr
 from smrmr.measures.kernel_loops import median_distance
 
 from .timing import best, in_own_process, report, resident
-
 
 # --- the rivals -----------------------------------------------------------------------------
 

@@ -2,8 +2,8 @@
 
     make bench
 
-prints one line per bar: what was compared, both times, the ratio and the bar. One thread throughout;
-every comparison alternates between the two sides and takes the best of each.
+prints one line per bar: what was compared, both times, the ratio and the bar. One thread
+throughout; every comparison alternates between the two sides and takes the best of each.
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 
 from benchmarks import methods
-from benchmarks.experiments import synthetic
 from benchmarks.experiments.cost import RESET, measured
-from benchmarks.experiments.synthetic import prediction_score, run_grid, select, shares
+from benchmarks.experiments.synthetic import levels_of, prediction_score, run_grid, select, shares
 from benchmarks.grids.read import Cell, Grid
 from benchmarks.methods import METHODS
 from benchmarks.stores import open_store
@@ -61,7 +60,7 @@ def keys_of(seed, *names):
     return [
         {"method": name, "level": level, "seed": seed}
         for name in names
-        for level in synthetic._levels(name)
+        for level in levels_of(name)
     ]
 
 
@@ -124,8 +123,8 @@ def test_memory_and_time_are_those_of_the_work():
             time.sleep(0.05)
         assert work.sum() == 1e7
         del work
-        assert 75 < cost.megabytes < 100
-        assert 0.05 < cost.seconds < 5
+        assert 75 < cost["megabytes"] < 100
+        assert 0.05 < cost["seconds"] < 5
 
 
 SMALL = Grid(

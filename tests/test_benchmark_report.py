@@ -280,10 +280,9 @@ def test_claims_stand_beside_our_numbers(tmp_path):
     rows = [row("SmRMR2(PC, none)", 0.3, seed, score=s) for seed, s in enumerate((3.0, 5.0))]
     open_store(tmp_path, "synthetic").append(rows)
     open_store(tmp_path, "real").append(real_rows())
-    lines = [
-        line.strip("| ").split(" | ") for line in claims(read_stores(tmp_path)).splitlines()[2:]
-    ]
-    said = {claim: (paper, ours) for claim, paper, ours in lines}
+    lines = claims(read_stores(tmp_path)).splitlines()[2:]
+    parts = (line.strip("| ").split(" | ") for line in lines)
+    said = {claim: (paper, ours) for claim, paper, ours in parts}
     assert said["MSE on 1.a, n=100, p=100, PC without penalty"] == (
         "3.8",
         "SmRMR2(PC, none) 4.00 (1.00), 2 seeds",

@@ -25,7 +25,7 @@ COMPARED = (
 )
 FOLDS = 5
 TREES = 100
-SETTINGS = {  # to choose from on validation rows, by what a method is set by
+SETTINGS: dict[str, dict[str, Any]] = {  # one of them is chosen on validation rows
     "level": {f"fdr={level:g}": level for level in (0.2, 0.25, 0.3, 0.35, 0.4)},
     "size": {f"k={size}": size for size in SIZES},
     "nothing": {"": None},

@@ -59,13 +59,12 @@ def run_task(
     compute: Callable[[Dataset, Row], Row], data: Dataset, keys: Sequence[Row]
 ) -> list[Row]:
     """One row per key; a failure is a row that says so."""
+    rows: list[Row] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
-        return [_attempt(compute, data, key) for key in keys]
-
-
-def _attempt(compute: Callable[[Dataset, Row], Row], data: Dataset, key: Row) -> Row:
-    try:
-        return {**key, "status": "ok", **compute(data, key)}
-    except Exception as error:  # a method's failure is a result
-        return {**key, "status": failure(error)}
+        for key in keys:
+            try:
+                rows.append({**key, "status": "ok", **compute(data, key)})
+            except Exception as error:  # a method's failure is a result
+                rows.append({**key, "status": failure(error)})
+    return rows

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from itertools import groupby
+from itertools import groupby, product, zip_longest
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,9 @@ from ..stores import Row, Store
 from .cost import measured
 from .run import failure, keep_rows, seed_of
 
-MAIN_LEVEL = 0.3  # of every method that has a level
-MORE_LEVELS = (0.1, 0.2, 0.4, 0.5)
-WITH_MORE_LEVELS = ("SmRMR(default)", "SmRMR(PC, MCP)")
+MAIN_LEVEL = 0.3  # of the tables and figures, run with every method that has a level
+ALL_LEVELS = (0.1, 0.2, MAIN_LEVEL, 0.4, 0.5)
+WITH_ALL_LEVELS = ("SmRMR(default)", "SmRMR(PC, MCP)")
 FRESH_ROWS = 10_000
 VALIDATION_SHARE = 0.2
 
@@ -56,7 +57,7 @@ def run_grid(
         [
             {**cell.key, "method": name, "level": level, "seed": seed}
             for name in names
-            for level in _levels(name)
+            for level in levels_of(name)
         ]
         for cell, seed in grid.draws()
     )
@@ -64,20 +65,19 @@ def run_grid(
     keep_rows("draws", store, calls, jobs, progress)
 
 
-def _levels(name: str) -> tuple[float | None, ...]:
+def levels_of(name: str) -> tuple[float | None, ...]:
+    """The levels at which a method is run; None for a method that has no level."""
     if METHODS[name].by != "level":
         return (None,)
-    return tuple(sorted((MAIN_LEVEL, *(MORE_LEVELS if name in WITH_MORE_LEVELS else ()))))
+    return ALL_LEVELS if name in WITH_ALL_LEVELS else (MAIN_LEVEL,)
 
 
 def run_draw(keys: Sequence[Row], predict: bool) -> list[Row]:
     """Draw the data that keys share, run their methods, and score what each finds."""
     design, n, p, seed = (keys[0][name] for name in ("design", "n", "p", "seed"))
-    seeds = seed_of(f"{design} {n} {p}", seed).spawn(2)
-    data, fresh = (
-        simulate(design, rows, p, random_state=np.random.default_rng(s)) if rows else None
-        for rows, s in zip((n, FRESH_ROWS if predict else 0), seeds, strict=True)
-    )
+    first, second = map(np.random.default_rng, seed_of(f"{design} {n} {p}", seed).spawn(2))
+    data = simulate(design, n, p, random_state=first)
+    fresh = simulate(design, FRESH_ROWS, p, random_state=second) if predict else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
         _warm_up(tuple(dict.fromkeys(key["method"] for key in keys)))
@@ -87,19 +87,31 @@ def run_draw(keys: Sequence[Row], predict: bool) -> list[Row]:
 @cache
 def _warm_up(names: tuple[str, ...]) -> None:
     """Let every process load and compile before anything is timed."""
-    for design in ("1.a", "3.a"):
-        data = simulate(design, 60, 20, random_state=0)
-        for _, same_fit in groupby(names, lambda name: METHODS[name].fit):
-            _attempt([{"method": name, "level": MAIN_LEVEL, "seed": 0} for name in same_fit], data)
+    fits = {METHODS[name].fit: name for name in names}
+    for design, name in product(("1.a", "3.a"), fits.values()):
+        with suppress(Exception):
+            data = simulate(design, 60, 20, random_state=0)
+            select(data, [{"method": name, "level": MAIN_LEVEL, "seed": 0}])
 
 
-def _scored_rows(keys: Sequence[Row], data: Any, fresh: Simulation | None) -> Iterator[Row]:
+def _scored_rows(
+    keys: Sequence[Row], data: Simulation, fresh: Simulation | None
+) -> Iterator[dict[str, Any]]:
+    """One row per key; a failure is a row that says so. Keys that share a fit share its cost."""
     scores: dict[bytes, float] = {}
     for _, same_fit in groupby(keys, lambda key: METHODS[key["method"]].fit):
-        for row, features, kept in _attempt(list(same_fit), data):
+        group, kept, status = list(same_fit), None, "ok"
+        selected: list[Indices] = []
+        with measured() as cost:
+            try:
+                selected, kept = select(data, group)
+            except Exception as error:  # a method's failure is a result
+                status = failure(error)
+        for key, features in zip_longest(group, selected):
+            row = {**key, "status": status, **cost}
             if features is not None:
                 row |= shares(features, kept, data)
-                if fresh is not None and row["level"] in (None, MAIN_LEVEL):
+                if fresh is not None and key["level"] in (None, MAIN_LEVEL):
                     once = np.sort(features).tobytes()  # many methods agree, often on none
                     try:
                         if once not in scores:
@@ -108,24 +120,6 @@ def _scored_rows(keys: Sequence[Row], data: Any, fresh: Simulation | None) -> It
                     except ValueError as error:  # fewer rows in a class than folds
                         row["status"] = failure(error)
             yield row
-
-
-def _attempt(
-    keys: Sequence[Row], data: Simulation
-) -> list[tuple[dict[str, Any], Indices | None, Indices | None]]:
-    """One row per key, all from one fit, with the features selected and those a screen kept.
-
-    A failure is a row that says so, without features.
-    """
-    selected: list[Any] = [None] * len(keys)
-    kept, status = None, "ok"
-    with measured() as cost:
-        try:
-            selected, kept = select(data, keys)
-        except Exception as error:  # a method's failure is a result
-            status = failure(error)
-    about = {"status": status, "seconds": cost.seconds, "megabytes": cost.megabytes}
-    return [({**key, **about}, found, kept) for key, found in zip(keys, selected, strict=True)]
 
 
 def select(data: Simulation, keys: Sequence[Row]) -> tuple[list[Indices], Indices | None]:

@@ -253,7 +253,9 @@ def _real(table: Any) -> Figure:
     return figure
 
 
-def _axes(size: tuple[float, float], n_rows: int, n_columns: int, **shared: Any) -> Any:
+def _axes(
+    size: tuple[float, float], n_rows: int, n_columns: int, **shared: Any
+) -> tuple[Figure, Any]:
     figure = Figure(size, layout="constrained")
     return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 

@@ -26,10 +26,10 @@ format: $(VENV)/installed-test
 	$(BIN)/ruff format .
 
 bench: $(VENV)/installed-bench
-	$(BIN)/python benchmarks/association.py
-	$(BIN)/python benchmarks/solver.py
-	$(BIN)/python benchmarks/knockoffs.py
-	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python -m benchmarks.speed.association
+	$(BIN)/python -m benchmarks.speed.solver
+	$(BIN)/python -m benchmarks.speed.knockoffs
+	$(BIN)/python -m benchmarks.speed.fit
 
 $(VENV)/created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "smrmr needs Python 3.10 or newer; set PYTHON=...")'

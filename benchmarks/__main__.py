@@ -1,5 +1,80 @@
-"""Runs `python -m benchmarks`: experiments that can be stopped and taken up again."""
+"""The commands: ``python -m benchmarks synthetic | real | speed``."""
 
-from .experiments.commands import benchmark
+from __future__ import annotations
 
-benchmark(prog_name="python -m benchmarks")
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from smrmr.cli.terminal import clear_errors, terminal_progress
+
+app = typer.Typer(
+    help="Run the paper's experiments and ours. Finished rows are kept and not computed again.",
+    no_args_is_help=True,
+)
+Out = Annotated[Path, typer.Option(help="Folder of the results; new rows are added to it.")]
+Jobs = Annotated[int | None, typer.Option(help="Draws or folds at a time; -1 for all cores.")]
+GridName = Annotated[str, typer.Option(help="quick, full or a TOML file.")]
+
+
+@app.command()
+def synthetic(grid: GridName = "quick", out: Out = Path("results"), jobs: Jobs = None) -> None:
+    """Simulated data: who finds the true features, how many false ones, at what cost.
+
+    Example: python -m benchmarks synthetic --grid quick --out results --jobs 2
+    """
+    _run(out, lambda progress: _run_grid(grid, out, "synthetic", jobs, progress))
+
+
+@app.command()
+def speed(
+    grid: Annotated[str, typer.Option(help="speed or a TOML file.")] = "speed",
+    out: Out = Path("results"),
+) -> None:
+    """Seconds and memory against the number of features, one fit at a time.
+
+    Example: python -m benchmarks speed --out results
+    """
+    _run(out, lambda progress: _run_grid(grid, out, "speed", 1, progress))
+
+
+@app.command()
+def real(grid: GridName = "quick", out: Out = Path("results"), jobs: Jobs = None) -> None:
+    """Real data: accuracy and number of features by the paper's protocol, and known truth.
+
+    Data are downloaded once, or read from the folder that the variable SMRMR_DATA names.
+
+    Example: python -m benchmarks real --grid quick --out results
+    """
+    from .experiments.real import run_real
+    from .grids.read import read_real_grid
+
+    _run(out, lambda progress: run_real(read_real_grid(grid), out, jobs=jobs, progress=progress))
+
+
+def _run_grid(grid: str, out: Path, store: str, jobs: int | None, progress: Any) -> None:
+    from .experiments.synthetic import run_grid  # loads scikit-learn, which help need not wait for
+    from .grids.read import read_grid
+    from .stores import open_store
+
+    wanted, predict = read_grid(grid), store == "synthetic"
+    run_grid(wanted, open_store(out, store), jobs=jobs, predict=predict, progress=progress)
+
+
+def _run(out: Path, experiment: Callable[[Any], None]) -> None:
+    """Run an experiment, then draw what the rows say."""
+    from .report.figures import draw_figures
+    from .report.tables import write_tables
+
+    with clear_errors("finished rows are kept, and the same command goes on from there"):
+        with terminal_progress() as progress:
+            experiment(progress)
+        typer.echo(f"Tables: {write_tables(out)}")
+        for path in draw_figures(out):
+            typer.echo(f"Figure: {path}")
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m benchmarks")

@@ -1,6 +1,6 @@
 """Draws tables and figures from results/ again and puts the claims into docs/reproducing.md.
 
-.venv/bin/python docs/fill.py
+python -m docs.fill
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from smrmr.benchmark.figures import draw_figures
-from smrmr.benchmark.tables import claims, write_tables
+from benchmarks.report.figures import draw_figures
+from benchmarks.report.tables import claims, write_tables
+from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reproducing.md"
@@ -17,7 +18,7 @@ BLOCK = re.compile("(?<=<!-- claims -->\n).*?(?=<!-- end -->)", flags=re.DOTALL)
 
 
 def filled(page: str) -> str:
-    return BLOCK.sub(lambda _: claims(ROOT / "results") + "\n", page)
+    return BLOCK.sub(lambda _: claims(read_stores(ROOT / "results")) + "\n", page)
 
 
 if __name__ == "__main__":

@@ -13,23 +13,21 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from benchmarks.experiments import datasets, nested, real, truth
-from benchmarks.experiments.datasets import (
-    PAPER_SETS,
-    SOURCES,
-    BenchmarkSet,
-    Source,
-    load,
-    read_arrays,
-)
-from benchmarks.experiments.fetch import File, fetch, find
-from benchmarks.experiments.grid import RealGrid, read_real_grid
-from benchmarks.experiments.hiv import for_drug, listed_positions, mutations
 from joblib import parallel_config
 from scipy.io import savemat
 from sklearn.ensemble import RandomForestClassifier
 
+from benchmarks.data.datasets import SOURCES, Dataset, Source, load, read_arrays, read_toxicity
+from benchmarks.data.download import File, fetch, find
+from benchmarks.data.hiv import for_drug, listed_positions, mutations
+from benchmarks.experiments import known_truth, prediction
+from benchmarks.experiments.real import run_real, run_task
+from benchmarks.grids.read import RealGrid
+from benchmarks.methods import SIZES
+from benchmarks.stores import open_store
 from smrmr import SIS
+
+pytestmark = pytest.mark.slow
 
 # --- files ---
 
@@ -149,7 +147,7 @@ def test_bytes_of_images_become_floats(tmp_path):
     data = read_arrays(tmp_path / "image.mat")
     assert data.X[0, 0] - data.X[1, 0] == -2
     assert data.y.tolist() == [0, 1, 1, 0]
-    assert (data.kind, data.names) == ("classes", ("x0", "x1"))
+    assert (data.target, data.names) == ("classes", ("x0", "x1"))
 
 
 def test_toxicity_is_read_from_either_form(tmp_path):
@@ -211,7 +209,7 @@ def small(tmp_path, monkeypatch):
     monkeypatch.setitem(
         SOURCES, "small", Source("small", ((File("small.mat"),),), 60, 12, read_arrays)
     )
-    monkeypatch.setattr(nested, "TREES", 5)
+    monkeypatch.setattr(prediction, "TREES", 5)
     return load("small")
 
 
@@ -230,8 +228,8 @@ def test_load_refuses_other_sizes_and_names(small, monkeypatch):
     ("name", "read", "content"),
     [
         ("small.mat", read_arrays, b"<html>moved</html>"),
-        ("toxicity-2.zip", datasets._read_toxicity, b"<html>moved</html>"),
-        ("toxicity.csv", datasets._read_toxicity, b"a,b\n1,2\n"),
+        ("toxicity-2.zip", read_toxicity, b"<html>moved</html>"),
+        ("toxicity.csv", read_toxicity, b"a,b\n1,2\n"),
     ],
 )
 def test_a_file_that_is_not_the_data_is_named(tmp_path, monkeypatch, name, read, content):
@@ -249,7 +247,7 @@ def test_a_file_that_is_not_the_data_is_named(tmp_path, monkeypatch, name, read,
 def classes(sizes):
     y = np.repeat(np.arange(len(sizes)), sizes)
     X = np.zeros((len(y), 1))
-    return BenchmarkSet(X, y, ("x0",), "classes", np.arange(1))
+    return Dataset(X, y, ("x0",), "classes", np.arange(1))
 
 
 @pytest.mark.parametrize("sizes", [(14, 7, 14, 15), (10,) * 10, (20, 3, 1)])
@@ -257,7 +255,7 @@ def test_folds_share_out_rows_and_classes(sizes):
     """Law: test folds are a partition; a part of a share gets that share of every class, +- 1."""
     data = classes(sizes)
     n = len(data.y)
-    folds = [nested.make_fold(data, "any", 3, fold) for fold in range(5)]
+    folds = [prediction.make_fold(data, "any", 3, fold) for fold in range(5)]
     assert sorted(np.concatenate([fold.test for fold in folds])) == list(range(n))
     for fold in folds:
         parts = (fold.train, fold.validation, fold.test)
@@ -266,23 +264,23 @@ def test_folds_share_out_rows_and_classes(sizes):
             counts = np.bincount(data.y[part], minlength=len(sizes))
             assert (np.abs(counts - share * np.array(sizes)) < 2).all()
             assert abs(len(part) - share * n) < 2
-    assert len({fold.selector_seed for fold in folds}) == 5
-    again = nested.make_fold(data, "any", 4, 0)
+    assert len({fold.method_seed for fold in folds}) == 5
+    again = prediction.make_fold(data, "any", 4, 0)
     assert set(again.test) != set(folds[0].test)
 
 
-@pytest.mark.parametrize("method", nested.METHODS)
+@pytest.mark.parametrize("method", prediction.COMPARED)
 def test_features_come_from_training_rows_alone(small, method):
     """Law: noise in place of all other rows changes nothing; in place of training rows it does."""
-    fold = nested.make_fold(small, "small", 0, 0)
-    found = nested.candidates(small, fold, method)
+    fold = prediction.make_fold(small, "small", 0, 0)
+    found = prediction.select_by_setting(small, fold, method)
     rng = np.random.default_rng(0)
 
     def with_noise(rows):
         X, y = small.X.copy(), small.y.copy()
         X[rows] = rng.normal(size=(len(rows), 12))
         y[rows] = rng.permutation(y[rows])
-        changed = nested.candidates(replace(small, X=X, y=y), fold, method)
+        changed = prediction.select_by_setting(replace(small, X=X, y=y), fold, method)
         return {setting: features.tolist() for setting, features in changed.items()}
 
     plain = {setting: features.tolist() for setting, features in found.items()}
@@ -295,7 +293,7 @@ def test_features_come_from_training_rows_alone(small, method):
 def test_a_row_is_the_protocol_done_by_hand(small, number):
     """Oracle: the protocol written out for SIS with scikit-learn."""
     X, y = small.X, small.y
-    fold = nested.make_fold(small, "small", 0, number)
+    fold = prediction.make_fold(small, "small", 0, number)
     order = np.argsort(SIS(target="classes").fit(X[fold.train], y[fold.train]).ranking_)
 
     def accuracy(k, train, test):
@@ -303,9 +301,11 @@ def test_a_row_is_the_protocol_done_by_hand(small, number):
         forest.fit(X[np.ix_(train, order[:k])], y[train])
         return np.mean(forest.predict(X[np.ix_(test, order[:k])]) == y[test])
 
-    scores = [accuracy(k, fold.train, fold.validation) for k in nested.SIZES]
-    best = nested.SIZES[int(np.argmax(scores))]
-    row = nested.real_row(small, {"dataset": "small", "method": "SIS", "repeat": 0, "fold": number})
+    scores = [accuracy(k, fold.train, fold.validation) for k in SIZES]
+    best = SIZES[int(np.argmax(scores))]
+    row = prediction.prediction_row(
+        small, {"dataset": "small", "method": "SIS", "repeat": 0, "fold": number}
+    )
     assert row["setting"] == f"k={best}"
     assert row["n_selected"] == min(best, 12)
     both = np.concatenate([fold.train, fold.validation])
@@ -320,7 +320,7 @@ def test_the_best_setting_is_chosen_and_the_first_of_equals():
         asked.append(len(features))
         return {1: 0.5, 2: 0.9, 3: 0.9}[len(features)]
 
-    assert nested._best(settings, score) == "b"
+    assert prediction._best(settings, score) == "b"
     assert asked == [1, 2, 3]
 
 
@@ -332,13 +332,13 @@ def rows_of(path):
 def test_runs_resume(small, tmp_path, monkeypatch):
     """Law: a finished run is left as it is; lost rows come back as they were, but for the time."""
     few = ("SmRMR2(default)", "SIS", "HSIC-LASSO (blocks)", "all features", "no features")
-    monkeypatch.setattr(nested, "METHODS", {name: nested.METHODS[name] for name in few})
+    monkeypatch.setattr(prediction, "COMPARED", few)
     calls = []
     out = tmp_path / "out"
-    real.run_real(TINY, out, progress=lambda *call: calls.append(call))
+    run_real(TINY, out, progress=lambda *call: calls.append(call))
     path = out / "real.csv"
     first = path.read_bytes()
-    frame = nested.real_store(out).frame()
+    frame = open_store(out, "real").frame()
     assert len(frame) == 5 * len(few)
     assert (frame["status"] == "ok").all(), set(frame["status"])
     assert calls == [("real data", k, 5) for k in range(6)]
@@ -346,77 +346,43 @@ def test_runs_resume(small, tmp_path, monkeypatch):
     assert means["no features"] == 0.5  # the largest class has half of the rows
     assert means["all features"] > 0.6
 
-    real.run_real(TINY, out)
+    run_real(TINY, out)
     assert path.read_bytes() == first
 
     before = rows_of(path)
     lines = first.decode().splitlines(keepends=True)
     path.write_text("".join(lines[:1] + lines[2::2]) + "small,SIS,0")  # killed while writing
     with parallel_config(backend="threading"):
-        real.run_real(TINY, out, jobs=2)
+        run_real(TINY, out, jobs=2)
     assert rows_of(path) == before
 
 
 def test_a_failure_is_a_row(tmp_path, monkeypatch):
     """Oracle: 15 training rows are too few for a block of 20."""
-    monkeypatch.setattr(nested, "TREES", 5)
+    monkeypatch.setattr(prediction, "TREES", 5)
     rng = np.random.default_rng(1)
     data = replace(classes((12, 12)), X=rng.normal(size=(24, 3)))
-    task = nested.real_tasks(["tiny"], 1)[0]
-    rows = {row["method"]: row for row in real._rows(nested.real_row, data, task)}
+    task = prediction.prediction_tasks(["tiny"], 1)[0]
+    rows = {row["method"]: row for row in run_task(prediction.prediction_row, data, task)}
     failed = rows["HSIC-LASSO (blocks)"]
     assert failed["status"].startswith("ValueError: block_size=20")
     assert "accuracy" not in failed
     assert [name for name in rows if rows[name]["status"] != "ok"] == ["HSIC-LASSO (blocks)"]
     for name in ("SmRMR2(default)", "SmRMR2(PC, SCAD)", "SmRMR2(PC, MCP)"):
         assert rows[name]["n_selected"] > 0  # the level is raised, for these data are noise
-    store = nested.real_store(tmp_path)
+    store = open_store(tmp_path, "real")
     store.append(rows.values())
     assert len(store.done()) == len(task)
 
 
 def test_data_sets_that_are_missing_are_named_and_left_out(small, tmp_path, monkeypatch):
     grid = RealGrid(("GLIOMA", "small"), 1, ("madelon",), 1)
-    monkeypatch.setattr(nested, "METHODS", {"SIS": nested.METHODS["SIS"]})
-    monkeypatch.setattr(truth, "METHODS", {"SmRMR(default)": truth.METHODS["SmRMR(default)"]})
+    monkeypatch.setattr(prediction, "COMPARED", ("SIS",))
+    monkeypatch.setattr(known_truth, "COMPARED", ("SmRMR(default)",))
     with pytest.warns(UserWarning, match=r"left out: GLIOMA: .*\. madelon: .*") as warned:
-        real.run_real(grid, tmp_path / "out")
+        run_real(grid, tmp_path / "out")
     assert len(warned) == 1
-    assert set(nested.real_store(tmp_path / "out").frame()["dataset"]) == {"small"}
-
-
-def test_grids_name_data_sets(tmp_path):
-    quick, full = read_real_grid("quick"), read_real_grid("full")
-    assert quick.datasets == full.datasets == tuple(source.name for source in PAPER_SETS)
-    assert (quick.repeats, full.repeats, full.seeds) == (2, 10, 5)
-    assert (*quick.truth, "madelon") == full.truth
-    file = tmp_path / "own.toml"
-    file.write_text('truth = ["madelon"]\nseeds = 1\n')
-    assert read_real_grid(str(file)) == RealGrid((), 0, ("madelon",), 1)
-
-
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        ("", "names no data"),
-        ('datasets = ["GLIOMA"]', "datasets and repeats go together"),
-        ('datasets = ["GLIOMAS"]\nrepeats = 1', "'GLIOMAS' is not one of CLL_SUB_111"),
-        ('truth = ["GLIOMA"]\nseeds = 1', "'GLIOMA' is not one of HIV APV"),
-        ('truth = ["madelon"]\nseeds = 0', "seeds = 0 must be a positive integer"),
-        ("cells = 3", "cells is not known. A grid has datasets, repeats, truth, seeds"),
-    ],
-)
-def test_bad_grids_of_data_are_refused(tmp_path, text, fault):
-    file = tmp_path / "grid.toml"
-    file.write_text(text)
-    with pytest.raises(ValueError, match="grid") as raised:
-        read_real_grid(str(file))
-    assert fault in str(raised.value)
-
-
-def test_an_unknown_grid_of_data_is_refused():
-    with pytest.raises(ValueError, match=r"no grid 'fast'\. Name one of quick, full"):
-        read_real_grid("fast")
+    assert set(open_store(tmp_path / "out", "real").frame()["dataset"]) == {"small"}
 
 
 # --- known truth ---
@@ -429,26 +395,27 @@ def test_findings_count_units_once(rng, monkeypatch):
     y = X[:, :12] @ np.ones(12) + 0.1 * rng.normal(size=400)
     names = tuple(map(str, range(30)))
     units = np.minimum(np.arange(30) // 2, 5)
-    data = BenchmarkSet(X, y, names, "continuous", units, frozenset(range(4)))
-    with pytest.warns(UserWarning, match="LASSO knockoffs left out: knockpy is not installed"):
-        (task,) = truth.truth_tasks(["strong"], 1)
-    ours, paper = real._rows(truth.truth_row, data, task)
+    data = Dataset(X, y, names, "continuous", units, frozenset(range(4)))
+    with pytest.warns(UserWarning, match="LASSO knockoffs is left out: knockpy is not installed"):
+        (task,) = known_truth.truth_tasks(["strong"], 1)
+    ours, paper = run_task(known_truth.truth_row, data, task)
     for row in (ours, paper):
         assert row["n_selected"] >= 12
         assert (row["n_true"], row["n_false"]) == (4, 2)
 
 
-@pytest.mark.slow
 def test_lasso_knockoffs_find_strong_features(rng):
     pytest.importorskip("knockpy")
     X = rng.normal(size=(400, 30))
     names = tuple(map(str, range(30)))
     y = X[:, :12] @ np.ones(12)
-    data = BenchmarkSet(X, y, names, "continuous", np.arange(30), frozenset(range(12)))
+    data = Dataset(X, y, names, "continuous", np.arange(30), frozenset(range(12)))
     task = [
-        key for key in truth.truth_tasks(["strong"], 1)[0] if key["method"] == "LASSO knockoffs"
+        key
+        for key in known_truth.truth_tasks(["strong"], 1)[0]
+        if key["method"] == "LASSO knockoffs"
     ]
-    rows = [real._rows(truth.truth_row, data, task)[0] for _ in range(2)]
+    rows = [run_task(known_truth.truth_row, data, task)[0] for _ in range(2)]
     assert rows[0]["n_true"] == 12
     assert rows[0]["n_false"] == rows[1]["n_false"]
 

@@ -27,18 +27,25 @@ def test_links_lead_somewhere(page):
             assert (page.parent / target).exists(), target
 
 
+def commands_of(page):
+    """The commands in code blocks, each with the name of the program apart."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(r"^(smrmr|python -m benchmarks) (.+)$", text, flags=re.MULTILINE)
+
+
 def test_commands_of_the_docs_have_options_that_exist():
     """Oracle: the help pages."""
     from typer.testing import CliRunner
 
-    from smrmr.cli.commands import app
+    from benchmarks.__main__ import app as benchmarks
+    from smrmr.cli.commands import app as smrmr
 
-    for page in PAGES:
-        lines = re.findall(r"^smrmr (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-        for line in lines:
-            words = line.split("#")[0].split()
-            command = words[:2] if words[0] == "benchmark" else words[:1]
-            help_page = CliRunner().invoke(app, [*command, "--help"], env={"COLUMNS": "200"})
-            assert help_page.exit_code == 0, line
-            for option in (word for word in words if word.startswith("--")):
-                assert option in help_page.stdout, line
+    lines = [line for page in PAGES for line in commands_of(page)]
+    assert {program for program, _ in lines} == {"smrmr", "python -m benchmarks"}
+    for program, line in lines:
+        words = line.split("#")[0].split()
+        app = smrmr if program == "smrmr" else benchmarks
+        help_page = CliRunner().invoke(app, [words[0], "--help"], env={"COLUMNS": "200"})
+        assert help_page.exit_code == 0, line
+        for option in (word for word in words if word.startswith("--")):
+            assert option in help_page.stdout, line

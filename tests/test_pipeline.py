@@ -159,7 +159,7 @@ def test_fair_signs_of_every_recipe(measure, penalty):
     """With the true covariance: what is left is the pipeline's own doing.
 
     An estimated one tilts the many tiny W of an unpenalised fit a little, their top fifth not
-    noticeably; benchmarks/signs.py shows how much.
+    noticeably; benchmarks/studies/signs.py shows how much.
     """
     covariance = toeplitz(0.5 ** np.arange(120))
     check_fair_signs(

@@ -1,1 +1,1 @@
-"""Runs the paper's experiments and ours, keeps every result, and draws figures from them."""
+"""The experiments; each picks methods by name and computes the rows of a store."""

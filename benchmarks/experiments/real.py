@@ -1,20 +1,21 @@
-"""Runs the experiments on real data, and keeps every row as soon as it is there."""
+"""Runs the two experiments on real data: prediction, and known truth."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from smrmr.types import Progress
 
-from .datasets import BenchmarkSet, load
-from .grid import RealGrid
-from .nested import real_row, real_store, real_tasks
-from .store import Row, Store, failure
-from .truth import truth_row, truth_store, truth_tasks
+from ..data.datasets import Dataset, load
+from ..grids.read import RealGrid
+from ..stores import Row, open_store
+from .known_truth import truth_row, truth_tasks
+from .prediction import prediction_row, prediction_tasks
+from .run import failure, keep_rows
 
 
 def run_real(
@@ -24,26 +25,27 @@ def run_real(
 
     Data sets that cannot be loaded are named in a warning and left out.
     """
-    real, truth = real_store(folder), truth_store(folder)
-    for store in (real, truth):
+    parts = [
+        ("real data", "real", prediction_row, prediction_tasks(grid.datasets, grid.repeats)),
+        ("known truth", "truth", truth_row, truth_tasks(grid.truth, grid.seeds)),
+    ]
+    stores = {name: open_store(folder, name) for _, name, *_ in parts}
+    for store in stores.values():
         store.begin()  # what cannot be written is found now, not after the first fold
-    real_due = _due(real, real_tasks(grid.datasets, grid.repeats))
-    truth_due = _due(truth, truth_tasks(grid.truth, grid.seeds))
-    names = dict.fromkeys(task[0]["dataset"] for task in (*real_due, *truth_due))
-    data = _loaded(names, progress)
-    _complete("real data", real, real_due, real_row, data, jobs, progress)
-    _complete("known truth", truth, truth_due, truth_row, data, jobs, progress)
+    due = {name: stores[name].due(tasks) for _, name, _, tasks in parts}
+    data = _loaded((task[0]["dataset"] for tasks in due.values() for task in tasks), progress)
+    for stage, name, compute, _ in parts:
+        calls = [
+            delayed(run_task)(compute, data[dataset], task)
+            for task in due[name]
+            if (dataset := task[0]["dataset"]) in data
+        ]
+        keep_rows(stage, stores[name], calls, jobs, progress)
 
 
-def _due(store: Store, tasks: list[list[Row]]) -> list[list[Row]]:
-    done = store.done()
-    left = ([key for key in task if store.key_of(key) not in done] for task in tasks)
-    return [task for task in left if task]
-
-
-def _loaded(names: Iterable[str], progress: Progress | None) -> dict[str, BenchmarkSet]:
+def _loaded(names: Iterable[str], progress: Progress | None) -> dict[str, Dataset]:
     data, reasons = {}, []
-    for name in names:
+    for name in dict.fromkeys(names):
         try:
             data[name] = load(name, progress)
         except (OSError, ValueError) as error:
@@ -53,38 +55,16 @@ def _loaded(names: Iterable[str], progress: Progress | None) -> dict[str, Benchm
     return data
 
 
-def _complete(
-    stage: str,
-    store: Store,
-    tasks: list[list[Row]],
-    compute: Callable[[BenchmarkSet, Row], Row],
-    data: dict[str, BenchmarkSet],
-    jobs: int | None,
-    progress: Progress | None,
-) -> None:
-    """Compute rows, those of one task in one process, and keep them as tasks finish."""
-    tasks = [task for task in tasks if task[0]["dataset"] in data]
-    results = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(_rows)(compute, data[task[0]["dataset"]], task) for task in tasks
-    )
-    if progress and tasks:
-        progress(stage, 0, len(tasks))
-    for count, rows in enumerate(results, start=1):
-        store.append(rows)
-        if progress:
-            progress(stage, count, len(tasks))
-
-
-def _rows(
-    compute: Callable[[BenchmarkSet, Row], Row], data: BenchmarkSet, keys: list[Row]
+def run_task(
+    compute: Callable[[Dataset, Row], Row], data: Dataset, keys: Sequence[Row]
 ) -> list[Row]:
+    """One row per key; a failure is a row that says so."""
+    rows: list[Row] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
-        return [_attempt(compute, data, key) for key in keys]
-
-
-def _attempt(compute: Callable[[BenchmarkSet, Row], Row], data: BenchmarkSet, key: Row) -> Row:
-    try:
-        return {**key, "status": "ok", **compute(data, key)}
-    except Exception as error:  # a method's failure is a result
-        return {**key, "status": failure(error)}
+        for key in keys:
+            try:
+                rows.append({**key, "status": "ok", **compute(data, key)})
+            except Exception as error:  # a method's failure is a result
+                rows.append({**key, "status": failure(error)})
+    return rows

@@ -1,49 +1,41 @@
-"""Runs methods on simulated data and scores what they select, one draw at a time."""
+"""Simulated data: runs methods on draws from designs, and scores what they select."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import cache
-from pathlib import Path
+from itertools import groupby, product, zip_longest
 from typing import Any
-from zlib import crc32
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.linear_model import LassoCV, LogisticRegressionCV
+from joblib import delayed
+from sklearn.linear_model import (
+    LassoCV,
+    LinearRegression,
+    LogisticRegression,
+    LogisticRegressionCV,
+)
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from smrmr.simulate import Simulation, simulate
+from smrmr import Simulation, simulate
 from smrmr.types import Indices, Progress
 
-from .grid import Cell, Grid
-from .measured import measured
-from .methods import LEVEL, METHODS, Found, Method, runnable
-from .store import Store, failure
+from ..grids.read import Grid
+from ..methods import METHODS, SIZES, Method, installed
+from ..stores import Row, Store
+from .cost import measured
+from .run import failure, keep_rows, seed_of
 
-KEY = ("design", "n", "p", "method", "level", "seed")
-VALUES = (
-    "status",
-    "tpr",
-    "fpr",
-    "fdr",
-    "n_selected",
-    "recall",
-    "score",
-    "seconds",
-    "megabytes",
-)
-TEST_ROWS = 10_000
-
-
-def store_in(folder: Path, name: str) -> Store:
-    """The store of one kind of run; a row is one method at one level on one draw.
-
-    ``tpr``, ``fpr``, ``fdr`` are shares of the one list selected, ``recall`` the share of true
-    features that passed a screen, ``score`` the mean squared error or, with classes, the accuracy.
-    """
-    return Store(folder / f"{name}.csv", KEY, VALUES)
+MAIN_LEVEL = 0.3  # of the tables and figures, run with every method that has a level
+ALL_LEVELS = (0.1, 0.2, MAIN_LEVEL, 0.4, 0.5)
+WITH_ALL_LEVELS = ("SmRMR(default)", "SmRMR(PC, MCP)")
+FRESH_ROWS = 10_000
+VALIDATION_SHARE = 0.2
 
 
 def run_grid(
@@ -56,126 +48,123 @@ def run_grid(
 ) -> None:
     """Compute the rows of a grid that are not yet in the store.
 
-    Methods whose packages are not installed are named in a warning and left out.
-
-    Parameters
-    ----------
-    grid
-        What to run, see `read_grid`.
-    store
-        Where rows are kept; those already there are not computed again.
-    jobs
-        Draws at a time, as joblib's `n_jobs`; the backend is joblib's.
-    predict
-        Score predictions on fresh rows too.
-    progress
-        Called with the stage, draws done and draws to do.
+    Methods whose packages are not installed are named in a warning and left out. With `predict`,
+    predictions from the selected features are scored on fresh rows too.
     """
-    names = runnable(grid.methods)
+    names = installed(grid.methods)
     store.begin()  # what cannot be written is found now, not after the first draw
-    done = store.done()
-    due = []
-    for cell, seed in grid.draws():
-        missing = [
-            i
-            for i, method in enumerate(METHODS)
-            if any(
-                name in names and store.key_of(_key(cell, seed, name, level)) not in done
-                for name, level in method.results
-            )
+    tasks = (
+        [
+            {**cell.key, "method": name, "level": level, "seed": seed}
+            for name in names
+            for level in levels_of(name)
         ]
-        if missing:
-            due.append((cell, seed, tuple(missing)))
-    work = Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(run_draw)(cell, seed, which, predict) for cell, seed, which in due
+        for cell, seed in grid.draws()
     )
-    if progress and due:
-        progress("draws", 0, len(due))
-    for count, rows in enumerate(work, start=1):
-        store.append(r for r in rows if r["method"] in names and store.key_of(r) not in done)
-        if progress:
-            progress("draws", count, len(due))
+    calls = [delayed(run_draw)(task, predict) for task in store.due(tasks)]
+    keep_rows("draws", store, calls, jobs, progress)
 
 
-def run_draw(cell: Cell, seed: int, which: tuple[int, ...], predict: bool) -> list[dict[str, Any]]:
-    """Draw data, run methods on them, and score what each finds."""
-    name = crc32(f"{cell.design} {cell.n} {cell.p}".encode())
-    train, test = np.random.SeedSequence([name, seed]).spawn(2)
-    data = simulate(cell.design, cell.n, cell.p, random_state=np.random.default_rng(train))
-    fresh = (
-        simulate(cell.design, TEST_ROWS, cell.p, random_state=np.random.default_rng(test))
-        if predict
-        else None
-    )
+def levels_of(name: str) -> tuple[float | None, ...]:
+    """The levels at which a method is run; None for a method that has no level."""
+    if METHODS[name].by != "level":
+        return (None,)
+    return ALL_LEVELS if name in WITH_ALL_LEVELS else (MAIN_LEVEL,)
+
+
+def run_draw(keys: Sequence[Row], predict: bool) -> list[Row]:
+    """Draw the data that keys share, run their methods, and score what each finds."""
+    design, n, p, seed = (keys[0][name] for name in ("design", "n", "p", "seed"))
+    first, second = map(np.random.default_rng, seed_of(f"{design} {n} {p}", seed).spawn(2))
+    data = simulate(design, n, p, random_state=first)
+    fresh = simulate(design, FRESH_ROWS, p, random_state=second) if predict else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
-        _warm_up(which)
-        return _scored_rows(cell, seed, which, data, fresh)
+        _warm_up(tuple(dict.fromkeys(key["method"] for key in keys)))
+        return list(_scored_rows(keys, data, fresh))
+
+
+@cache
+def _warm_up(names: tuple[str, ...]) -> None:
+    """Let every process load and compile before anything is timed."""
+    fits = {METHODS[name].fit: name for name in names}
+    for design, name in product(("1.a", "3.a"), fits.values()):
+        with suppress(Exception):
+            data = simulate(design, 60, 20, random_state=0)
+            select(data, [{"method": name, "level": MAIN_LEVEL, "seed": 0}])
 
 
 def _scored_rows(
-    cell: Cell, seed: int, which: tuple[int, ...], data: Simulation, fresh: Simulation | None
-) -> list[dict[str, Any]]:
+    keys: Sequence[Row], data: Simulation, fresh: Simulation | None
+) -> Iterator[dict[str, Any]]:
+    """One row per key; a failure is a row that says so. Keys that share a fit share its cost."""
     scores: dict[bytes, float] = {}
-    rows = []
-    for method in (METHODS[i] for i in which):
-        results, found = _attempt(method, data, seed)
-        for result in results:
-            row = _key(cell, seed, result["method"], result["level"]) | result
-            rows.append(row)
-            chosen = found.get((result["method"], result["level"]))
-            if chosen is None:
-                continue
-            row |= accuracy_of_selection(chosen, data)
-            if fresh is not None and chosen.level in (None, LEVEL):
-                once = np.sort(chosen.features).tobytes()  # many methods agree, often on none
-                try:
-                    if once not in scores:
-                        scores[once] = prediction_score(chosen.features, data, fresh)
-                    row["score"] = scores[once]
-                except ValueError as error:  # fewer rows in a class than folds
-                    row["status"] = failure(error)
-    return rows
+    for _, same_fit in groupby(keys, lambda key: METHODS[key["method"]].fit):
+        group, kept, status = list(same_fit), None, "ok"
+        selected: list[Indices] = []
+        with measured() as cost:
+            try:
+                selected, kept = select(data, group)
+            except Exception as error:  # a method's failure is a result
+                status = failure(error)
+        for key, features in zip_longest(group, selected):
+            row = {**key, "status": status, **cost}
+            if features is not None:
+                row |= shares(features, kept, data)
+                if fresh is not None and key["level"] in (None, MAIN_LEVEL):
+                    once = np.sort(features).tobytes()  # many methods agree, often on none
+                    try:
+                        if once not in scores:
+                            scores[once] = prediction_score(features, data, fresh)
+                        row["score"] = scores[once]
+                    except ValueError as error:  # fewer rows in a class than folds
+                        row["status"] = failure(error)
+            yield row
 
 
-def _attempt(
-    method: Method, data: Simulation, seed: int
-) -> tuple[list[dict[str, Any]], dict[tuple[str, float | None], Found]]:
-    """One row for each result, and what was found; a failure is a row that says so."""
-    found: dict[tuple[str, float | None], Found] = {}
-    status = "ok"
-    with measured() as cost:
-        try:
-            found = {(one.method, one.level): one for one in method.fit(data, seed)}
-        except Exception as error:  # a rival's failure is a result
-            status = failure(error)
-    rows = [
-        {
-            "method": name,
-            "level": level,
-            "status": status,
-            "seconds": cost.seconds,
-            "megabytes": cost.megabytes,
-        }
-        for name, level in method.results
-    ]
-    return rows, found
+def select(data: Simulation, keys: Sequence[Row]) -> tuple[list[Indices], Indices | None]:
+    """The features of each key, all from one fit, and those that a screen kept if there is one."""
+    methods, seed = [METHODS[key["method"]] for key in keys], keys[0]["seed"]
+    if methods[0].by == "size":
+        return [methods[0].fit(data, seed, _best_size(methods[0], data, seed))], None
+    found = methods[0].fit(data, seed)
+    picked = [method.pick(found, key["level"]) for method, key in zip(methods, keys, strict=True)]
+    return picked, getattr(found, "kept", None)
 
 
-def accuracy_of_selection(found: Found, data: Simulation) -> dict[str, Any]:
+def _best_size(method: Method, data: Simulation, seed: int) -> int:
+    """How many features of a ranking of most rows predict the others best.
+
+    All rows are ranked then, so that rivals select from as many as SmRMR does.
+    """
+    classes = data.y if data.target == "classes" else None
+    train, held_out = train_test_split(
+        np.arange(len(data.y)), test_size=VALIDATION_SHARE, random_state=seed, stratify=classes
+    )
+    order = method.fit(replace(data, X=data.X[train], y=data.y[train]), seed)
+
+    def score(size: int) -> float:
+        X = data.X[:, method.pick(order, size)]
+        model = LinearRegression() if classes is None else LogisticRegression(max_iter=1000)
+        return float(model.fit(X[train], data.y[train]).score(X[held_out], data.y[held_out]))
+
+    return max(SIZES, key=score)
+
+
+def shares(features: Indices, kept: Indices | None, data: Simulation) -> dict[str, Any]:
     """Shares of true, false and missed features; without true features no TPR and no recall."""
     n_true, p = len(data.support), data.X.shape[1]
-    hits = int(np.isin(found.features, data.support).sum())
-    false = len(found.features) - hits
+    hits = int(np.isin(features, data.support).sum())
+    false = len(features) - hits
     row: dict[str, Any] = {
-        "n_selected": len(found.features),
+        "n_selected": len(features),
         "fpr": false / (p - n_true),
-        "fdr": false / max(1, len(found.features)),
+        "fdr": false / max(1, len(features)),
     }
     if n_true:
         row["tpr"] = hits / n_true
-        if found.kept is not None:
-            row["recall"] = float(np.isin(data.support, found.kept).mean())
+        if kept is not None:
+            row["recall"] = float(np.isin(data.support, kept).mean())
     return row
 
 
@@ -195,23 +184,3 @@ def prediction_score(features: Indices, data: Simulation, fresh: Simulation) -> 
         return float(np.mean((fresh.y - data.y.mean()) ** 2))
     model = make_pipeline(StandardScaler(), LassoCV(cv=5))
     return float(np.mean((fresh.y - model.fit(X, data.y).predict(X_fresh)) ** 2))
-
-
-@cache
-def _warm_up(which: tuple[int, ...]) -> None:
-    """Let every process load and compile before anything is timed."""
-    for design in ("1.a", "3.a"):
-        data = simulate(design, 60, 20, random_state=0)
-        for i in which:
-            _attempt(METHODS[i], data, 0)
-
-
-def _key(cell: Cell, seed: int, method: str, level: float | None) -> dict[str, Any]:
-    return {
-        "design": cell.design,
-        "n": cell.n,
-        "p": cell.p,
-        "method": method,
-        "level": level,
-        "seed": seed,
-    }

@@ -11,12 +11,11 @@ above what is held with the data loaded, and the share of each stage.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import warnings
 from time import perf_counter
 
-from association import report, resident
+from .timing import in_own_process, report, resident
 
 AUTHORS = {
     ("pc", 100, 500): 139.0,
@@ -60,9 +59,7 @@ def measure(kind, n, p):
 def main():
     for n, p in ((100, 500), (100, 5000), (500, 5000), (187, 20000)):
         for kind in ("pc", "hsic"):
-            command = [sys.executable, __file__, kind, str(n), str(p)]
-            done = subprocess.run(command, capture_output=True, text=True, check=True)
-            got = json.loads(done.stdout)
+            got = json.loads(in_own_process(kind, n, p))
             authors = AUTHORS.get((kind, n, p))
             ratio = f"{authors / got['seconds']:.0f}x" if authors else ""
             stages = ", ".join(f"{name} {share:.0%}" for name, share in got["stages"].items())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +10,12 @@ import pandas as pd
 
 from smrmr.runs.files import replacing
 
-from .methods import LEVEL
-from .nested import real_store
-from .summary import (
+from ..experiments.known_truth import PUBLISHED_LEVEL
+from ..experiments.synthetic import MAIN_LEVEL
+from ..methods import REFERENCES
+from ..stores import read_stores
+from .means import (
     ENOUGH_SEEDS,
-    REFERENCES,
     at_level,
     cells,
     failures,
@@ -23,25 +24,21 @@ from .summary import (
     markdown,
     number,
     pooled,
-    strict_cells,
+    strict,
     violations,
 )
-from .synthetic import store_in
-from .truth import LEVEL as TRUTH_LEVEL
-from .truth import truth_store
 
 NOT_RUN = "not run"
-CONDITIONAL = ("SmRMR(default)", "SmRMR(default, HSIC)", "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)")
+SCREENING = ("SmRMR(default)", "SmRMR(default, HSIC)", "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)")
 PAPER_RIVAL = "HSIC-LASSO (blocks)"  # what the paper calls HSIC-LASSO
-PAPER_MSE = (  # design, n, p, mean squared error of SmRMR(PC, none)
-    ("1.a", 100, 100, "3.8"),
-    ("1.a", 100, 500, "6.7"),
-    ("1.a", 100, 5000, "9.5"),
-    ("1.a", 500, 5000, "1.7"),
-    ("1.b", 100, 100, "9.1"),
-    ("1.c", 100, 100, "15"),
-)
-
+PAPER_MSE = {  # design, n, p: mean squared error of SmRMR(PC, none)
+    ("1.a", 100, 100): "3.8",
+    ("1.a", 100, 500): "6.7",
+    ("1.a", 100, 5000): "9.5",
+    ("1.a", 500, 5000): "1.7",
+    ("1.b", 100, 100): "9.1",
+    ("1.c", 100, 100): "15",
+}
 PUBLISHED = {  # elsewhere than in the paper; for HIV at the same level, the mean over 7 drugs
     "HIV": "elsewhere: knockoffs 9.4 / 1.8, calibrated 13.4 / 1.8",
     "madelon": "20 columns are useful",
@@ -50,22 +47,16 @@ PUBLISHED = {  # elsewhere than in the paper; for HIV at the same level, the mea
 
 def write_tables(folder: Path) -> Path:
     """Write ``summary.md`` from the rows in a folder; a store that is not there is left out."""
-    synthetic = store_in(folder, "synthetic").frame()
-    real, truth = real_store(folder).frame(), truth_store(folder).frame()
-    stores = {
-        "synthetic": synthetic,
-        "speed": store_in(folder, "speed").frame(),
-        "real": real,
-        "truth": truth,
-    }
+    stores = read_stores(folder)
+    table = cells(stores["synthetic"])
     sections = {
         "Rows": _counts(stores),
-        "FDR control": _control(synthetic),
-        "The paper's claims": claims(folder),
-        f"TPR / FDR at level {LEVEL}": _by_design(synthetic),
-        f"Screening recall / share of empty answers at level {LEVEL}": _condition(synthetic),
-        "Real data": _accuracy(real),
-        "Real data with known truth": _truth(truth),
+        "FDR control": _control(table),
+        "The paper's claims": claims(stores),
+        f"TPR / FDR at level {MAIN_LEVEL}": _by_design(table),
+        f"Screening recall / share of empty answers at level {MAIN_LEVEL}": _screening(table),
+        "Real data": _accuracy(stores["real"]),
+        "Real data with known truth": _known_truth(stores["truth"]),
     }
     text = "# Benchmark\n\nMeans, with standard errors in brackets.\n"
     for title, body in sections.items():
@@ -82,11 +73,8 @@ def _counts(stores: dict[str, Any]) -> str:
     for name, frame in stores.items():
         if frame.empty:
             continue
-        cell = [
-            column
-            for column in ("dataset", "design", "n", "p", "method", "level")
-            if column in frame
-        ]
+        names = ("dataset", "design", "n", "p", "method", "level")
+        cell = [column for column in names if column in frame]
         sizes = frame[frame["status"] == "ok"].groupby(cell, dropna=False).size()
         rows.append(
             {
@@ -105,12 +93,12 @@ def _counts(stores: dict[str, Any]) -> str:
     return f"{markdown(pd.DataFrame(rows))}\n\n{said}"
 
 
-def _control(frame: Any) -> str:
+def _control(table: Any) -> str:
     """How many cells of strict SmRMR exceed their level, and which."""
-    if frame.empty:
+    if table.empty:
         return ""
-    text = f"Strict SmRMR: {_above(frame)}."
-    above = violations(frame, 2)
+    text = f"Strict SmRMR: {_above(table)}."
+    above = violations(table, 2)
     if above.empty:
         return text
     names = ["design", "n", "p", "method", "level", "fdr", "fdr_se", "tpr", "tpr_se", "seeds"]
@@ -118,42 +106,37 @@ def _control(frame: Any) -> str:
     return f"{text}\n\n{markdown(above[names].assign(**{'SEs above': excess}))}"
 
 
-def _by_design(frame: Any) -> str:
-    """One table a design: methods in rows, sizes in columns."""
-    table = at_level(cells(frame[~frame["method"].isin(REFERENCES)]), LEVEL)
+def _by_design(table: Any) -> str:
+    """One table per design: methods in rows, sizes in columns."""
+    table = at_level(table[~table["method"].isin(REFERENCES)], MAIN_LEVEL)
     return "\n\n".join(
-        f"### {design}\n\n{markdown(_sizes_across(part, 'method', ('tpr', 'fdr')))}"
+        f"### {design}\n\n{_sizes_across(part, 'method', ('tpr', 'fdr'))}"
         for design, part in table.groupby("design", sort=False)
     )
 
 
-def _condition(frame: Any) -> str:
+def _screening(table: Any) -> str:
     """What FDR control is conditional on, and how often it is bought by silence."""
-    said = []
-    for method in CONDITIONAL:
-        table = at_level(cells(frame[frame["method"] == method]), LEVEL)
-        if len(table):
-            across = _sizes_across(table, "design", ("recall", "empty"))
-            said.append(f"### {method}\n\n{markdown(across)}")
-    if not said:
-        return ""
-    return "\n\n".join(
-        [
-            "The FDR is controlled given what the screen kept: a true feature that it dropped "
-            "cannot be selected, and a false one that stands for it counts as true to the "
-            "knockoffs. Recall is the share of true features that it kept.",
-            *said,
-        ]
+    parts = {name: at_level(table[table["method"] == name], MAIN_LEVEL) for name in SCREENING}
+    said = [
+        f"### {name}\n\n{_sizes_across(part, 'design', ('recall', 'empty'))}"
+        for name, part in parts.items()
+        if len(part)
+    ]
+    explained = (
+        "The FDR is controlled given what the screen kept: a true feature that it dropped "
+        "cannot be selected, and a false one that stands for it counts as true to the "
+        "knockoffs. Recall is the share of true features that it kept."
     )
+    return "\n\n".join([explained, *said]) if said else ""
 
 
-def _sizes_across(part: Any, rows: str, shown: tuple[str, str]) -> Any:
+def _sizes_across(part: Any, rows: str, shown: tuple[str, str]) -> str:
     wide: dict[str, dict[str, str]] = {}
     for row in part.sort_values(["n", "p"], kind="stable").to_dict("records"):
-        entry = " / ".join(number(row[what], row.get(f"{what}_se")) for what in shown)
-        wide.setdefault(f"n={row['n']}, p={row['p']}", {})[row[rows]] = entry
+        wide.setdefault(f"n={row['n']}, p={row['p']}", {})[row[rows]] = _numbers(row, shown)
     table = pd.DataFrame(wide).rename_axis(rows).fillna("-").reset_index()
-    return in_order(table)
+    return markdown(in_order(table))
 
 
 def _accuracy(frame: Any) -> str:
@@ -163,7 +146,7 @@ def _accuracy(frame: Any) -> str:
     return markdown(table.rename(columns={"n_selected": "N", "n_selected_se": "N_se"}))
 
 
-def _truth(frame: Any) -> str:
+def _known_truth(frame: Any) -> str:
     table = _findings(frame)
     if table.empty:
         return ""
@@ -182,66 +165,64 @@ def _findings(frame: Any) -> Any:
     return in_order(pooled(table, by, names))
 
 
-def claims(folder: Path) -> str:
+def claims(stores: dict[str, Any]) -> str:
     """Claims in numbers, most from section 6 of the paper, beside ours.
 
-    The paper's predictions are those of SmRMR2.
+    The paper's predictions are those of SmRMR2. `stores` are what `read_stores` returns.
     """
-    frame = store_in(folder, "synthetic").frame()
-    table, real = cells(frame), fold_means(real_store(folder).frame())
+    table, real = cells(stores["synthetic"]), fold_means(stores["real"])
+    found = _findings(stores["truth"])
+    plain = ("SmRMR(PC, none)", "SmRMR2(PC, none)")
     rows = [
         (
             f"MSE on {design}, n={n}, p={p}, PC without penalty",
             paper,
-            _ours(table, design, n, p, "score", ("SmRMR(PC, none)", "SmRMR2(PC, none)")),
+            _ours(table, (design, n, p), "score", plain),
         )
-        for design, n, p, paper in PAPER_MSE
+        for (design, n, p), paper in PAPER_MSE.items()
     ]
     for what, smrmr, rival in (("tpr", "0.58", "0.20"), ("fdr", "0.32", "0.32")):
-        where = f"{what.upper()} on 2.c, n=500, p=5000"
         for name, paper, methods in (
             ("PC with MCP", smrmr, ("SmRMR(PC, MCP)", "SmRMR2(PC, MCP)")),
             ("HSIC-LASSO", rival, (PAPER_RIVAL, "HSIC-LASSO")),
         ):
-            rows.append((f"{where}, {name}", paper, _ours(table, "2.c", 500, 5000, what, methods)))
-    rows.append(("FDR of strict SmRMR below the level", "in all cells", _above(frame)))
-    rows.append(("features of HSIC-LASSO for one of SmRMR, real data", "about 3", _ratio(real)))
-    for dataset in ("TOX_171", "orlraws10P"):
-        rows.append(
+            claim = f"{what.upper()} on 2.c, n=500, p=5000, {name}"
+            rows.append((claim, paper, _ours(table, ("2.c", 500, 5000), what, methods)))
+    rows += [
+        ("FDR of strict SmRMR below the level", "in all cells", _above(table)),
+        ("features of HSIC-LASSO for one of SmRMR, real data", "about 3", _ratio(real)),
+        *(
             (f"accuracy on {dataset}", "SmRMR above HSIC-LASSO", _accuracies(real, dataset))
-        )
-    found = _findings(truth_store(folder).frame())
-    for dataset, published in PUBLISHED.items():
-        rows.append(
+            for dataset in ("TOX_171", "orlraws10P")
+        ),
+        *(
             (
-                f"true / false findings in {dataset} at level {TRUTH_LEVEL}",
+                f"true / false findings in {dataset} at level {PUBLISHED_LEVEL}",
                 published,
-                _true_and_false(found, dataset),
+                _listed(found[found["dataset"] == dataset], ("n_true", "n_false")),
             )
-        )
+            for dataset, published in PUBLISHED.items()
+        ),
+    ]
     return markdown(pd.DataFrame(rows, columns=["claim", "paper", "ours (SE), seeds"]))
 
 
-def _ours(table: Any, design: str, n: int, p: int, what: str, methods: Iterable[str]) -> str:
-    cell = table[(table["design"] == design) & (table["n"] == n) & (table["p"] == p)]
-    found = at_level(cell, LEVEL)[lambda part: part["method"].isin(methods) & part[what].notna()]
-    said = [
-        f"{row['method']} {number(row[what], row[f'{what}_se'])}, {row['seeds']} seeds"
-        for row in found.to_dict("records")
-    ]
-    return "; ".join(said) or NOT_RUN
+def _ours(table: Any, place: tuple[str, int, int], what: str, methods: Iterable[str]) -> str:
+    here = (table[["design", "n", "p"]] == place).all(axis=1)
+    found = at_level(table[here & table["method"].isin(methods)], MAIN_LEVEL)
+    return _listed(found[found[what].notna()], (what,), "seeds")
 
 
-def _above(frame: Any) -> str:
+def _above(table: Any) -> str:
     """How many cells there are to judge FDR control by, and how many speak against it."""
-    strict = strict_cells(frame)
-    if strict.empty:
+    promised = strict(table)
+    if promised.empty:
         return NOT_RUN
-    judged = strict[strict["seeds"] >= ENOUGH_SEEDS]
+    judged = promised[promised["seeds"] >= ENOUGH_SEEDS]
     return (
-        f"{len(violations(frame, 2))} of {len(judged)} cells are above their level by 2 SE, "
-        f"{len(violations(frame, 3))} by 3 SE; something was selected in "
-        f"{int((judged['empty'] < 1).sum())}; {len(strict) - len(judged)} more cells have fewer "
+        f"{len(violations(table, 2))} of {len(judged)} cells are above their level by 2 SE, "
+        f"{len(violations(table, 3))} by 3 SE; something was selected in "
+        f"{int((judged['empty'] < 1).sum())}; {len(promised) - len(judged)} more cells have fewer "
         f"than {ENOUGH_SEEDS} seeds"
     )
 
@@ -259,19 +240,19 @@ def _ratio(real: Any) -> str:
 
 
 def _accuracies(real: Any, dataset: str) -> str:
-    part = real[real["dataset"] == dataset]
+    named = real["method"].astype(str)
+    shown = named.str.startswith("SmRMR") | (named == PAPER_RIVAL)
+    return _listed(real[(real["dataset"] == dataset) & shown], ("accuracy",), "fits")
+
+
+def _listed(table: Any, shown: Sequence[str], count: str | None = None) -> str:
+    """Each method with its numbers, and with how many rows they come from."""
     said = [
-        f"{row['method']} {number(row['accuracy'], row['accuracy_se'])}, {row['fits']} fits"
-        for row in part.to_dict("records")
-        if row["method"].startswith("SmRMR") or row["method"] == PAPER_RIVAL
+        f"{row['method']} {_numbers(row, shown)}" + (f", {row[count]} {count}" if count else "")
+        for row in table.to_dict("records")
     ]
     return "; ".join(said) or NOT_RUN
 
 
-def _true_and_false(found: Any, dataset: str) -> str:
-    said = [
-        f"{row['method']} {number(row['n_true'], row['n_true_se'])} / "
-        f"{number(row['n_false'], row['n_false_se'])}"
-        for row in found[found["dataset"] == dataset].to_dict("records")
-    ]
-    return "; ".join(said) or NOT_RUN
+def _numbers(row: dict[str, Any], shown: Iterable[str]) -> str:
+    return " / ".join(number(row[what], row.get(f"{what}_se")) for what in shown)

@@ -1,11 +1,11 @@
-"""Keeps results as rows of a CSV file that only grows, each keyed by what it was computed from."""
+"""The stores: CSV files that only grow, one row per result, keyed by what it was computed from."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -15,7 +15,45 @@ import pandas as pd
 Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[str, ...]
 
+DRAWS = (
+    ("design", "n", "p", "method", "level", "seed"),
+    ("status", "tpr", "fpr", "fdr", "n_selected", "recall", "score", "seconds", "megabytes"),
+)
+COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the key, then the values
+    "synthetic": DRAWS,
+    "speed": DRAWS,
+    "real": (
+        ("dataset", "method", "repeat", "fold"),
+        ("status", "setting", "n_selected", "accuracy", "seconds"),
+    ),
+    "truth": (
+        ("dataset", "method", "level", "seed"),
+        ("status", "n_selected", "n_true", "n_false", "seconds"),
+    ),
+}
 WORDS = ("dataset", "design", "method", "status", "setting")  # other columns hold numbers
+
+
+def open_store(folder: Path, name: str) -> Store:
+    """One of the four stores of a folder, by the name of its file.
+
+    ``synthetic`` and ``speed``
+        One row per draw, method and level. ``tpr``, ``fpr`` and ``fdr`` are shares of the one list
+        selected, ``recall`` is the share of true features that passed a screen, ``score`` the mean
+        squared error or, with classes, the accuracy.
+    ``real``
+        One row per fold and method. ``setting`` is the level or number of features that was chosen
+        on validation rows, ``seconds`` the time of the selection alone.
+    ``truth``
+        One row per data set, method and seed. ``n_selected`` counts features; ``n_true`` and
+        ``n_false`` count the units of `Dataset`, each once.
+    """
+    return Store(folder / f"{name}.csv", *COLUMNS[name])
+
+
+def read_stores(folder: Path) -> dict[str, Any]:
+    """The rows of all stores of a folder, by the name of the store; none where there is no file."""
+    return {name: open_store(folder, name).frame() for name in COLUMNS}
 
 
 @dataclass(frozen=True)
@@ -45,6 +83,12 @@ class Store:
     def key_of(self, row: Row) -> Key:
         """The key of a row, as `done` gives it."""
         return tuple(_text(row[name]) for name in self.key)
+
+    def due(self, tasks: Iterable[Sequence[Row]]) -> list[list[Row]]:
+        """What is left of tasks, each a list of keys, without the rows there are."""
+        done = self.done()
+        left = ([key for key in task if self.key_of(key) not in done] for task in tasks)
+        return [task for task in left if task]
 
     def begin(self) -> None:
         """Write the header, or drop what a kill left of a line; for the start of a run."""
@@ -111,11 +155,6 @@ class Store:
             f"{self.path} is damaged in line {row + 2}: {what}. Delete that line: what it said is "
             "computed again."
         )
-
-
-def failure(error: Exception) -> str:
-    """A failure as the status of a row: one line, not too long."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def _line(values: Iterable[str]) -> bytes:

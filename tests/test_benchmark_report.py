@@ -1,4 +1,4 @@
-"""From stored rows to numbers, tables and figures."""
+"""From stored rows to numbers, tables and figures. Fast, but for the figures."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from xml.etree import ElementTree
 
 import pandas as pd
 import pytest
-from benchmarks.experiments import figures
-from benchmarks.experiments.figures import draw_figures
-from benchmarks.experiments.nested import real_store
-from benchmarks.experiments.summary import (
+
+from benchmarks.report import figures
+from benchmarks.report.figures import draw_figures
+from benchmarks.report.means import (
     MEASURED,
     cells,
     failures,
@@ -21,13 +21,11 @@ from benchmarks.experiments.summary import (
     pooled,
     violations,
 )
-from benchmarks.experiments.synthetic import store_in
-from benchmarks.experiments.tables import claims, write_tables
-from benchmarks.experiments.truth import truth_store
+from benchmarks.report.tables import claims, write_tables
+from benchmarks.stores import open_store, read_stores
 
-LEVELS = (0.1, 0.2, 0.3, 0.4, 0.5)
 METHODS = [
-    *(("SmRMR(default)", level) for level in LEVELS),
+    *(("SmRMR(default)", level) for level in (0.1, 0.2, 0.3, 0.4, 0.5)),
     ("SmRMR2(default)", 0.3),
     ("SmRMR(PC, none)", 0.3),
     ("HSIC-LASSO", None),
@@ -92,23 +90,28 @@ def truth_rows():
 
 
 def fill(folder, rows):
-    store_in(folder, "synthetic").append(rows)
+    open_store(folder, "synthetic").append(rows)
     speed = [made for p in (100, 1000) for made in made_up("1.d", 100, p, seeds=2)]
-    store_in(folder, "speed").append(speed)
-    real_store(folder).append(real_rows())
-    truth_store(folder).append(truth_rows())
+    open_store(folder, "speed").append(speed)
+    open_store(folder, "real").append(real_rows())
+    open_store(folder, "truth").append(truth_rows())
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
     fill(folder, synthetic_rows())
-    return folder, {path.stem: path for path in draw_figures(folder)}
+    return folder
+
+
+@pytest.fixture(scope="module")
+def drawn(filled):
+    return {path.stem: path for path in draw_figures(filled)}
 
 
 def test_cells_are_means_with_standard_errors(filled):
     """Oracle: a plain loop over the rows that were made up, rounded as the store rounds."""
-    table = cells(store_in(filled[0], "synthetic").frame())
+    table = cells(open_store(filled, "synthetic").frame())
     key = ["design", "n", "p", "method", "level"]
     assert len(table) == 4 * len(METHODS)
     assert list(table["method"].unique()) == list(dict(METHODS))  # as the package lists them
@@ -147,24 +150,25 @@ def fdrs(method, level, values):
     ],
 )
 def test_violations_by_hand(tmp_path, values, above_2, above_3):
-    store = store_in(tmp_path, "synthetic")
+    store = open_store(tmp_path, "synthetic")
     store.append(fdrs("SmRMR(PC, L1)", 0.3, values))
     store.append(fdrs("SmRMR2(PC, L1)", 0.3, [1.0] * 6))  # promises nothing
     store.append(fdrs("SIS", None, [1.0] * 6))
-    assert len(violations(store.frame(), 2)) == above_2
-    assert len(violations(store.frame(), 3)) == above_3
-    assert set(violations(store.frame(), 2)["method"]) <= {"SmRMR(PC, L1)"}
+    table = cells(store.frame())
+    assert len(violations(table, 2)) == above_2
+    assert len(violations(table, 3)) == above_3
+    assert set(violations(table, 2)["method"]) <= {"SmRMR(PC, L1)"}
 
 
 def test_failures_that_differ_in_numbers_are_one(filled):
     """By hand: LASSO knockoffs fail on the six draws with p = 500."""
-    table = failures(store_in(filled[0], "synthetic").frame())
+    table = failures(open_store(filled, "synthetic").frame())
     assert table.values.tolist() == [["LASSO knockoffs", 6, "ValueError: seed 0 | too large"]]
 
 
 def test_repeats_do_not_shrink_the_error_of_folds(filled):
     """By hand: the deviation of 0.6, 0.8, 0.6, 0.8 over the root of 2 folds."""
-    table = fold_means(real_store(filled[0]).frame()).set_index("method")
+    table = fold_means(open_store(filled, "real").frame()).set_index("method")
     ours = table.loc["SmRMR2(PC, MCP)"]
     assert ours["accuracy"] == pytest.approx(0.7)
     assert ours["accuracy_se"] == pytest.approx((4 * 0.1**2 / 3) ** 0.5 / 2**0.5)
@@ -199,11 +203,11 @@ def test_markdown_by_hand():
     ]
 
 
-def test_figures_are_svg_with_the_names_of_their_methods(filled):
+@pytest.mark.slow
+def test_figures_are_svg_with_the_names_of_their_methods(filled, drawn):
     """Oracle: the names of the methods that were made up, read back as text of parsed XML."""
-    folder, drawn = filled
     assert set(drawn) == FIGURES
-    assert {path.stem for path in (folder / "figures").iterdir()} == FIGURES  # nothing unfinished
+    assert {path.stem for path in (filled / "figures").iterdir()} == FIGURES  # nothing unfinished
     assert not any(b"<dc:date>" in path.read_bytes() for path in drawn.values())
     said = {name: set(ElementTree.parse(path).getroot().itertext()) for name, path in drawn.items()}
     for family in ("linear", "classes", "ours"):
@@ -222,17 +226,25 @@ def test_figures_are_svg_with_the_names_of_their_methods(filled):
     assert {"SmRMR2(PC, MCP)", "HSIC-LASSO (blocks)", "no features", "TOX_171"} <= said["real"]
 
 
-def test_same_rows_in_any_order_give_the_same_bytes(filled, tmp_path):
-    """Oracle: what the same rows, stored in another order, gave; for speed of one design alone."""
+def shuffled():
     rows = synthetic_rows()
     random.Random(0).shuffle(rows)
-    store_in(tmp_path, "synthetic").append([r for r in rows if r["design"] == "1.a"])
+    return rows
+
+
+@pytest.mark.slow
+def test_same_rows_in_any_order_give_the_same_figures(drawn, tmp_path):
+    """Oracle: what the same rows, stored in another order, gave; for speed of one design alone."""
+    open_store(tmp_path, "synthetic").append([r for r in shuffled() if r["design"] == "1.a"])
     again = {path.stem: path for path in draw_figures(tmp_path)}
     for name in ("linear-smrmr", "linear-smrmr2", "power"):
-        assert again[name].read_bytes() == filled[1][name].read_bytes()
-    whole = tmp_path / "whole"
-    fill(whole, rows)
-    assert write_tables(whole).read_text() == write_tables(filled[0]).read_text()
+        assert again[name].read_bytes() == drawn[name].read_bytes()
+
+
+def test_same_rows_in_any_order_give_the_same_tables(filled, tmp_path):
+    """Oracle: what the same rows, stored in another order, gave."""
+    fill(tmp_path, shuffled())
+    assert write_tables(tmp_path).read_text() == write_tables(filled).read_text()
 
 
 def test_dots_stand_at_means_and_bars_at_errors():
@@ -249,7 +261,7 @@ def test_dots_stand_at_means_and_bars_at_errors():
 
 
 def test_tables_by_hand(filled):
-    text = write_tables(filled[0]).read_text()
+    text = write_tables(filled).read_text()
     assert "| synthetic | 264 | 44 | 6-6 | 6 |" in text
     assert "| synthetic | LASSO knockoffs | 6 | ValueError: seed 0 \\| too large |" in text
     # true positions: (5 (1) + 8 (0)) / 2, and 5 (0)
@@ -266,10 +278,11 @@ def test_tables_by_hand(filled):
 def test_claims_stand_beside_our_numbers(tmp_path):
     """By hand: scores 3 and 5 have the mean 4 and the standard error 1."""
     rows = [row("SmRMR2(PC, none)", 0.3, seed, score=s) for seed, s in enumerate((3.0, 5.0))]
-    store_in(tmp_path, "synthetic").append(rows)
-    real_store(tmp_path).append(real_rows())
-    lines = [line.strip("| ").split(" | ") for line in claims(tmp_path).splitlines()[2:]]
-    said = {claim: (paper, ours) for claim, paper, ours in lines}
+    open_store(tmp_path, "synthetic").append(rows)
+    open_store(tmp_path, "real").append(real_rows())
+    lines = claims(read_stores(tmp_path)).splitlines()[2:]
+    parts = (line.strip("| ").split(" | ") for line in lines)
+    said = {claim: (paper, ours) for claim, paper, ours in parts}
     assert said["MSE on 1.a, n=100, p=100, PC without penalty"] == (
         "3.8",
         "SmRMR2(PC, none) 4.00 (1.00), 2 seeds",
@@ -279,20 +292,20 @@ def test_claims_stand_beside_our_numbers(tmp_path):
     assert said["features of HSIC-LASSO for one of SmRMR, real data"] == ("about 3", ratio)
     assert "SmRMR2(PC, MCP) 0.70 (0.08), 4 fits" in said["accuracy on TOX_171"][1]
     assert said["accuracy on orlraws10P"][1] == "not run"
-    truth_store(tmp_path).append(truth_rows())
-    line = next(x for x in claims(tmp_path).splitlines() if "findings in HIV" in x)
+    open_store(tmp_path, "truth").append(truth_rows())
+    line = next(x for x in claims(read_stores(tmp_path)).splitlines() if "findings in HIV" in x)
     assert "SmRMR(default) 6.50 (0.50) / 1.00 (0.00)" in line
 
 
 def test_without_rows_there_is_nothing_to_draw(tmp_path):
     assert draw_figures(tmp_path) == []
     text = write_tables(tmp_path).read_text()
-    assert text.count("not run") == 6 + len(claims(tmp_path).splitlines()) - 2
+    assert text.count("not run") == 6 + len(claims(read_stores(tmp_path)).splitlines()) - 2
 
 
 def test_failures_alone_are_counted_and_not_drawn(tmp_path):
     failed = row("SIS", None, 0, status="MemoryError: no", seconds=1.0)
-    store_in(tmp_path, "synthetic").append([failed])
+    open_store(tmp_path, "synthetic").append([failed])
     assert draw_figures(tmp_path) == []
     text = write_tables(tmp_path).read_text()
     assert "| synthetic | 1 | 1 | 0 | 1 |" in text

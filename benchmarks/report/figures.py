@@ -1,4 +1,4 @@
-"""Draws the benchmark's figures from stored rows alone, as SVG files."""
+"""Draws figures from stored rows alone, as SVG files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodF
 from smrmr.runs.files import replacing
 from smrmr.simulate import DESIGNS
 
-from .methods import LEVEL
-from .nested import real_store
-from .summary import REFERENCES, at_level, cells, fold_means, pooled
-from .synthetic import store_in
+from ..experiments.synthetic import MAIN_LEVEL
+from ..methods import REFERENCES
+from ..stores import read_stores
+from .means import at_level, cells, fold_means, pooled
 
-FAMILIES = {"1": "linear", "2": "non-linear", "3": "classes"}
-OWN_FAMILY = "ours"
-SETTINGS: dict[Any, Any] = {
+FAMILIES = {"1": "linear", "2": "non-linear", "3": "classes", "": "ours"}  # by the first letter
+STYLE: dict[Any, Any] = {
     "svg.hashsalt": "smrmr",  # the same rows give the same bytes
     "svg.fonttype": "none",  # text stays text: small files that can be searched
     "font.size": 8,
@@ -58,8 +57,8 @@ TIMED = (*DEFAULTS, "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)", *RIVALS)
 def draw_figures(folder: Path) -> list[Path]:
     """Draw what the stores in a folder allow into its subfolder ``figures``; the files written."""
     written = []
-    with rc_context(SETTINGS):
-        for name, figure in _figures(folder):
+    with rc_context(STYLE):
+        for name, figure in _figures(read_stores(folder)):
             path = folder / "figures" / f"{name}.svg"
             path.parent.mkdir(exist_ok=True)
             with replacing(path) as unfinished:
@@ -68,43 +67,42 @@ def draw_figures(folder: Path) -> list[Path]:
     return written
 
 
-def _figures(folder: Path) -> Iterator[tuple[str, Figure]]:
-    rows = store_in(folder, "synthetic").frame()
-    table = cells(rows[rows["status"] == "ok"])
-    usual = at_level(table, LEVEL)
-    for family in [*FAMILIES.values(), OWN_FAMILY]:
+def _figures(stores: dict[str, Any]) -> Iterator[tuple[str, Figure]]:
+    table, timed = cells(stores["synthetic"]), cells(stores["speed"])
+    table = table[table["seeds"] > 0]
+    usual = at_level(table, MAIN_LEVEL)
+    for family in FAMILIES.values():
         part = usual[usual["design"].map(_family) == family]
         for rule, other in (("SmRMR", "SmRMR2("), ("SmRMR2", "SmRMR(")):
             shown = part[~part["method"].astype(str).str.startswith(other)]
             if not shown["method"].isin(REFERENCES).all():
-                yield f"{family}-{rule.lower()}", _panels(shown, f"{family}, level {LEVEL}")
+                yield f"{family}-{rule.lower()}", _panels(shown, f"{family}, level {MAIN_LEVEL}")
     levels = table.groupby("method")["level"].transform("nunique")
     if (levels > 1).any():
         yield "fdr", _fdr(table[levels > 1])
     fixed = _fixed_p(usual[usual["method"].isin([*DEFAULTS, *RIVALS]) & usual["tpr"].notna()])
     if len(fixed):
         yield "power", _power(fixed)
-    rows = store_in(folder, "speed").frame()
-    timed = at_level(cells(rows[(rows["status"] == "ok") & rows["method"].isin(TIMED)]), LEVEL)
+    timed = at_level(timed[(timed["seeds"] > 0) & timed["method"].isin(TIMED)], MAIN_LEVEL)
     if len(timed):
         yield "speed", _speed(timed)
-    table = fold_means(real_store(folder).frame())
-    if len(table):
-        yield "real", _real(table)
+    real = fold_means(stores["real"])
+    if len(real):
+        yield "real", _real(real)
 
 
 def _family(design: str) -> str:
-    return FAMILIES.get(design[0], OWN_FAMILY)
+    return FAMILIES.get(design[0], FAMILIES[""])
 
 
 def _panels(table: Any, title: str) -> Figure:
-    """The paper's figure: a column a design, a row a quantity, along x the sizes."""
+    """The paper's figure: one column per design, one row per quantity, sizes along x."""
     designs = list(table["design"].unique())
     sizes = sorted(set(zip(table["n"], table["p"], strict=True)))
     rows = {"tpr": "TPR", "fdr": "FDR", "fpr": "FPR", "n_selected": "N", "score": None}
     width = max(1.7, 0.85 * len(sizes))
-    figure = Figure((2.6 + width * len(designs), 10), layout="constrained")
-    axes = figure.subplots(len(rows), len(designs), squeeze=False, sharex=True)
+    size = 2.6 + width * len(designs), 10
+    figure, axes = _axes(size, len(rows), len(designs), sharex=True)
     methods = list(table["method"].unique())
     for design, column in zip(designs, axes.T, strict=True):
         column[0].set_title(design)
@@ -146,7 +144,7 @@ def _scale(ax: Axes, what: str, target: str) -> None:
     if what in ("tpr", "fdr"):
         ax.set_ylim(-0.04, 1.04)
     if what == "fdr":
-        ax.axhline(LEVEL, color="black", linestyle="--")
+        ax.axhline(MAIN_LEVEL, color="black", linestyle="--")
     if what == "fpr":  # most are below 0.01, and many 0
         ax.set_yscale("symlog", linthresh=0.001)
         ax.set_yticks([0, 0.001, 0.01, 0.1, 1], ["0", "0.001", "0.01", "0.1", "1"])
@@ -160,10 +158,10 @@ def _scale(ax: Axes, what: str, target: str) -> None:
 def _fdr(table: Any) -> Figure:
     """FDR against the level: thin lines are designs at one p, thick ones their mean."""
     families, ns = table["design"].map(_family), sorted(table["n"].unique())
-    names = [name for name in [*FAMILIES.values(), OWN_FAMILY] if (families == name).any()]
+    names = [name for name in FAMILIES.values() if (families == name).any()]
     methods = list(table["method"].unique())
-    figure = Figure((2.4 + 2.8 * len(names), 0.6 + 2.6 * len(ns)), layout="constrained")
-    axes = figure.subplots(len(ns), len(names), squeeze=False, sharex=True, sharey=True)
+    size = 2.4 + 2.8 * len(names), 0.6 + 2.6 * len(ns)
+    figure, axes = _axes(size, len(ns), len(names), sharex=True, sharey=True)
     for i, n in enumerate(ns):
         for j, name in enumerate(names):
             ax, part = axes[i, j], table[(families == name) & (table["n"] == n)]
@@ -194,16 +192,16 @@ def _fixed_p(table: Any) -> Any:
 
 
 def _power(table: Any) -> Figure:
-    """TPR against n, one panel a design; hollow where the FDR is above the level."""
+    """TPR against n, one panel per design; hollow where the FDR is above the level."""
     designs, ns = list(table["design"].unique()), sorted(table["n"].unique())
     methods = list(table["method"].unique())
     n_columns = min(6, len(designs))
     n_rows = -(-len(designs) // n_columns)
-    figure = Figure((2.6 + 1.9 * n_columns, 0.8 + 2.1 * n_rows), layout="constrained")
-    axes = figure.subplots(n_rows, n_columns, squeeze=False, sharey=True).ravel()
-    for ax in axes[len(designs) :]:
+    size = 2.6 + 1.9 * n_columns, 0.8 + 2.1 * n_rows
+    figure, axes = _axes(size, n_rows, n_columns, sharey=True)
+    for ax in axes.flat[len(designs) :]:
         ax.set_axis_off()
-    for ax, design in zip(axes, designs, strict=False):
+    for ax, design in zip(axes.flat, designs, strict=False):
         ax.set_title(design)
         ax.set_ylim(-0.04, 1.04)
         ax.set_xscale("log")
@@ -212,23 +210,21 @@ def _power(table: Any) -> Figure:
         for method, shift in zip(methods, _shifts(methods, 0.12), strict=True):
             part = table[(table["design"] == design) & (table["method"] == method)]
             _dots(ax, part["n"] * (1 + shift), part, "tpr", method, line="-")
-            false = part[part["fdr"] > LEVEL]
+            false = part[part["fdr"] > MAIN_LEVEL]
             hollow = {**_look(method), "markerfacecolor": "white", "markeredgewidth": 0.8}
             ax.plot(false["n"] * (1 + shift), false["tpr"], linestyle="none", zorder=4, **hollow)
     figure.supxlabel("n")
     figure.supylabel("TPR")
-    title = f"p = {table['p'].iloc[0]}\nhollow: FDR above {LEVEL}"
-    _legend(figure, methods, title)
+    _legend(figure, methods, f"p = {table['p'].iloc[0]}\nhollow: FDR above {MAIN_LEVEL}")
     return figure
 
 
 def _speed(table: Any) -> Figure:
-    """Seconds and memory against p, one row of panels for each n."""
+    """Seconds and memory against p, one row of panels per n."""
     ns, methods = sorted(table["n"].unique()), list(table["method"].unique())
     table = pooled(table, ["n", "p", "method"], ["seconds", "megabytes"])  # over designs
     table["megabytes"] = table["megabytes"].clip(lower=1)
-    figure = Figure((9, 0.6 + 3 * len(ns)), layout="constrained")
-    axes = figure.subplots(len(ns), 2, squeeze=False, sharex=True, sharey="col")
+    figure, axes = _axes((9, 0.6 + 3 * len(ns)), len(ns), 2, sharex=True, sharey="col")
     labels = {"seconds": "seconds", "megabytes": "megabytes (1 if less)"}
     for n, row in zip(ns, axes, strict=True):
         for (what, label), ax in zip(labels.items(), row, strict=True):
@@ -247,15 +243,21 @@ def _speed(table: Any) -> Figure:
 def _real(table: Any) -> Figure:
     """Accuracy, and number of features below it, data sets beside one another."""
     datasets, methods = list(table["dataset"].unique()), list(table["method"].unique())
-    figure = Figure((2.6 + 1.1 * len(datasets), 5), layout="constrained")
-    axes = figure.subplots(2, 1, sharex=True)
-    for ax, what in zip(axes, ("accuracy", "n_selected"), strict=True):
+    figure, axes = _axes((2.6 + 1.1 * len(datasets), 5), 2, 1, sharex=True)
+    for ax, what in zip(axes.flat, ("accuracy", "n_selected"), strict=True):
         ax.set_ylabel("N" if what == "n_selected" else what)
         _panel(ax, table, what, table["dataset"].map(datasets.index), methods)
-    axes[1].set_ylim(bottom=0)
-    _name_places(axes, datasets)
+    axes[1, 0].set_ylim(bottom=0)
+    _name_places(axes[:, 0], datasets)
     _legend(figure, methods)
     return figure
+
+
+def _axes(
+    size: tuple[float, float], n_rows: int, n_columns: int, **shared: Any
+) -> tuple[Figure, Any]:
+    figure = Figure(size, layout="constrained")
+    return figure, figure.subplots(n_rows, n_columns, squeeze=False, **shared)
 
 
 def _dots(ax: Axes, x: Any, table: Any, what: str, method: str, line: str = "none") -> None:

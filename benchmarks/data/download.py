@@ -1,4 +1,4 @@
-"""Finds public files in the user's folder or the cache, or downloads them; checks them all."""
+"""Finds public files in the user's folder or the cache, else downloads them; checks them all."""
 
 from __future__ import annotations
 
@@ -29,13 +29,8 @@ class File:
 
 def find(forms: Sequence[File]) -> tuple[Path, File] | None:
     """The first of several forms of a file that is there, without the network."""
-    given = os.environ.get(FOLDER)
-    folder = Path(given) if given else _cache()
-    for form in forms:
-        for path in sorted(folder.rglob(form.name)):
-            if path.is_file():
-                return path, form
-    return None
+    found = ((path, form) for form in forms for path in sorted(_folder().rglob(form.name)))
+    return next(((path, form) for path, form in found if path.is_file()), None)
 
 
 def fetch(forms: Sequence[File], progress: Progress | None = None) -> Path:
@@ -45,8 +40,7 @@ def fetch(forms: Sequence[File], progress: Progress | None = None) -> Path:
     file is checked against its pinned SHA-256, or else against that of the first download, which
     is kept beside it.
     """
-    found = find(forms)
-    if found is not None:
+    if found := find(forms):
         path, form = found
         _check(path, form, path)
         return path
@@ -57,7 +51,7 @@ def fetch(forms: Sequence[File], progress: Progress | None = None) -> Path:
             "download it."
         )
     form = next(form for form in forms if form.url)
-    path = _cache() / form.name
+    path = _folder() / form.name
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as unfinished:
         _download(form, unfinished, progress)
@@ -67,7 +61,10 @@ def fetch(forms: Sequence[File], progress: Progress | None = None) -> Path:
     return path
 
 
-def _cache() -> Path:
+def _folder() -> Path:
+    """The user's own folder if there is one, else the cache."""
+    if given := os.environ.get(FOLDER):
+        return Path(given)
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "smrmr"
 

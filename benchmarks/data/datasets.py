@@ -1,4 +1,7 @@
-"""Lists the public data sets of the benchmark, and loads them."""
+"""The table of public data sets, `SOURCES`, and how each is read.
+
+A new data set is one entry there, made from its files, its size and a function that reads it.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +10,27 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
+from scipy.io import loadmat
 
-from smrmr.data.files.arrays import read_mat
 from smrmr.types import Indices, Matrix, Progress, Vector
 
-from .fetch import File, fetch
+from .download import File, fetch
 from .hiv import for_drug, listed_positions, mutations
-
-SKFEATURE = "https://jundongl.github.io/scikit-feature/files/datasets"
-UCI = "https://archive.ics.uci.edu/static/public/728"
-HIVDB = "https://hivdb.stanford.edu/pages/published_analysis/genophenoPNAS2006"
-USEFUL_IN_MADELON = "28 48 64 105 128 153 241 281 318 336 338 378 433 442 451 453 455 472 475 493"
 
 
 @dataclass(frozen=True, eq=False)
-class BenchmarkSet:
-    """A data set, and what is known of its true features.
+class Dataset:
+    """Features and target, and what is known of the true features.
 
     Attributes
     ----------
     X, y, names
-        Features as float64, the target (class numbers for ``kind="classes"``), feature names.
-    kind
+        Features as float64, the target (numbers of classes if it has classes), feature names.
+    target
         ``"classes"`` or ``"continuous"``.
     units
         What a feature counts as when findings are counted: itself, or the position it is at.
@@ -43,7 +41,7 @@ class BenchmarkSet:
     X: Matrix
     y: Vector | Indices
     names: tuple[str, ...]
-    kind: str
+    target: str
     units: Indices
     truth: frozenset[int] = frozenset()
 
@@ -60,10 +58,10 @@ class Source:
     files: tuple[tuple[File, ...], ...]
     n: int
     p: int
-    read: Callable[..., BenchmarkSet]
+    read: Callable[..., Dataset]
 
 
-def load(name: str, progress: Progress | None = None) -> BenchmarkSet:
+def load(name: str, progress: Progress | None = None) -> Dataset:
     """Load a data set by name, downloading its files where they are not at hand."""
     if name not in SOURCES:
         raise ValueError(f"there is no data set {name!r}. Use one of {', '.join(SOURCES)}.")
@@ -71,7 +69,7 @@ def load(name: str, progress: Progress | None = None) -> BenchmarkSet:
     paths = [fetch(forms, progress) for forms in source.files]
     try:
         data = source.read(*paths)
-    except (OSError, ValueError, LookupError, BadZipFile) as error:
+    except Exception as error:  # readers raise many kinds for one reason
         raise ValueError(
             f"{' or '.join(map(str, paths))} is not the file that {name} is read from "
             f"({type(error).__name__}: {error}). Delete it to download it again, and the .sha256 "
@@ -85,13 +83,14 @@ def load(name: str, progress: Progress | None = None) -> BenchmarkSet:
     return data
 
 
-def read_arrays(path: Path, truth: frozenset[int] = frozenset()) -> BenchmarkSet:
+def read_arrays(path: Path, truth: frozenset[int] = frozenset()) -> Dataset:
     """Read a MATLAB file with X and classes Y."""
-    table = read_mat(path)
-    return _classes(table.features, table.about[table.target], truth)
+    found = loadmat(path)
+    return _with_classes(pd.DataFrame(found["X"]).add_prefix("x"), found["Y"].ravel(), truth)
 
 
-def _read_toxicity(path: Path) -> BenchmarkSet:
+def read_toxicity(path: Path) -> Dataset:
+    """Read a CSV file with the column Class, or the largest CSV file of a zip archive."""
     if path.suffix == ".zip":
         with ZipFile(path) as archive:
             tables = [one for one in archive.infolist() if one.filename.endswith(".csv")]
@@ -99,21 +98,21 @@ def _read_toxicity(path: Path) -> BenchmarkSet:
                 table = pd.read_csv(file)
     else:
         table = pd.read_csv(path)
-    return _classes(table.drop(columns="Class"), table["Class"])
+    return _with_classes(table.drop(columns="Class"), table["Class"])
 
 
-def _classes(
+def _with_classes(
     features: pd.DataFrame, labels: Any, truth: frozenset[int] = frozenset()
-) -> BenchmarkSet:
+) -> Dataset:
     X = features.to_numpy(np.float64)  # images come as bytes, whose differences would wrap around
     y = np.unique(labels, return_inverse=True)[1]
-    names = tuple(map(str, features.columns))
-    return BenchmarkSet(X, y, names, "classes", np.arange(X.shape[1]), truth)
+    return Dataset(X, y, tuple(features.columns), "classes", np.arange(X.shape[1]), truth)
 
 
-def _read_hiv(data: Path, listed: Path, drug: str) -> BenchmarkSet:
+def read_hiv(data: Path, listed: Path, drug: str) -> Dataset:
+    """Read the mutations of the virus and the list of those that are known to matter."""
     X, y, names, positions = for_drug(mutations(data), drug)
-    return BenchmarkSet(X, y, tuple(names), "continuous", positions, listed_positions(listed))
+    return Dataset(X, y, tuple(names), "continuous", positions, listed_positions(listed))
 
 
 # of files of which we had the original; others are held to their first download
@@ -128,6 +127,10 @@ CHECKSUMS = {
     "PI_TSM.txt": "6b4e55a133b01a8d98c170edd6980e1d508093c610a0aea18d7e83c832badccc",
     "madelon.mat": "7dc9c9ff8d902651948e2df7f9cb6ed38c5d91e4c4159914cecb1ddbc7def12c",
 }
+SKFEATURE = "https://jundongl.github.io/scikit-feature/files/datasets"
+UCI = "https://archive.ics.uci.edu/static/public/728"
+HIVDB = "https://hivdb.stanford.edu/pages/published_analysis/genophenoPNAS2006"
+USEFUL_IN_MADELON = "28 48 64 105 128 153 241 281 318 336 338 378 433 442 451 453 455 472 475 493"
 
 
 def _file(name: str, url: str = "") -> File:
@@ -139,17 +142,13 @@ def _mat(name: str, n: int, p: int, *others: File, truth: frozenset[int] = froze
     return Source(name, ((file, *others),), n, p, partial(read_arrays, truth=truth))
 
 
-def _toxicity() -> Source:
-    forms = _file("toxicity.csv"), _file("toxicity-2.zip", f"{UCI}/toxicity-2.zip")
-    return Source("Toxicity", (forms,), 171, 1203, _read_toxicity)
-
-
 def _hiv(drug: str, n: int, p: int) -> Source:
     data = _file("PI_DATA.txt", f"{HIVDB}/DATA/PI_DATA.txt")
     listed = _file("PI_TSM.txt", f"{HIVDB}/MUTATIONLISTS/NP_TSM/PI")
-    return Source(f"HIV {drug}", ((data,), (listed,)), n, p, partial(_read_hiv, drug=drug))
+    return Source(f"HIV {drug}", ((data,), (listed,)), n, p, partial(read_hiv, drug=drug))
 
 
+TOXICITY = _file("toxicity.csv"), _file("toxicity-2.zip", f"{UCI}/toxicity-2.zip")
 PAPER_SETS = (
     _mat("CLL_SUB_111", 111, 11340),
     _mat("GLIOMA", 50, 4434),
@@ -158,7 +157,7 @@ PAPER_SETS = (
     _mat("orlraws10P", 100, 10304),
     _mat("pixraw10P", 100, 10000),
     _mat("warpAR10P", 130, 2400),
-    _toxicity(),
+    Source("Toxicity", (TOXICITY,), 171, 1203, read_toxicity),
 )
 HIV_SETS = (
     _hiv("APV", 767, 201),

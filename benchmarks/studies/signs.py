@@ -1,6 +1,6 @@
 """Counts how often null features beat their knockoffs; fair is half of the time.
 
-    .venv/bin/python benchmarks/signs.py [seeds]
+    python -m benchmarks.studies.signs [seeds]
 
 First columns with ties that correlate by 0.5 with neighbours, under three ways to treat ties
 (n=300, p=20, four true features, importance by the difference in PC relevance). Then W of the

@@ -2,8 +2,8 @@
 
     make bench
 
-prints one line a bar: what was compared, both times, the ratio and the bar. One thread throughout;
-every comparison alternates between the two sides and takes the best of each.
+prints one line per bar: what was compared, both times, the ratio and the bar. One thread
+throughout; every comparison alternates between the two sides and takes the best of each.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import warnings
 import cvxpy
 import numpy as np
 import pandas as pd
-from association import best, report
 from sklearn.linear_model import Lasso
 from threadpoolctl import threadpool_limits
 
 import smrmr
 from smrmr.solver.lla import loss
+
+from .timing import best, report
 
 
 def hsic_problem(rng, n=120, p=600):

@@ -1,4 +1,4 @@
-"""Reads which experiments to run from a TOML file, or by the name of one of our own."""
+"""Reads a grid, which says what to run, from a TOML file or by the name of one in this folder."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from smrmr.cli.toml import read_toml
 from smrmr.simulate import DESIGNS
 
-from .datasets import HIV_SETS, MADELON, PAPER_SETS
-from .methods import METHODS
+from ..data.datasets import HIV_SETS, MADELON, PAPER_SETS
+from ..methods import METHODS
 
 OWN = ("quick", "full", "speed")
 OWN_REAL = ("quick", "full")
@@ -27,6 +27,11 @@ class Cell:
     p: int
     seeds: int
 
+    @property
+    def key(self) -> dict[str, Any]:
+        """What rows of this cell share."""
+        return {"design": self.design, "n": self.n, "p": self.p}
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -37,9 +42,10 @@ class Grid:
 
     def draws(self) -> Iterator[tuple[Cell, int]]:
         """Every cell with every seed once, seed by seed, so that all cells get on alike."""
-        cells = {(c.design, c.n, c.p): c for c in sorted(self.cells, key=lambda c: c.seeds)}
-        for seed in range(max((cell.seeds for cell in cells.values()), default=0)):
-            yield from ((cell, seed) for cell in cells.values() if seed < cell.seeds)
+        by_seeds = sorted(self.cells, key=lambda cell: cell.seeds)
+        cells = {tuple(cell.key.values()): cell for cell in by_seeds}.values()
+        for seed in range(max((cell.seeds for cell in cells), default=0)):
+            yield from ((cell, seed) for cell in cells if seed < cell.seeds)
 
 
 @dataclass(frozen=True)
@@ -64,10 +70,8 @@ def read_grid(grid: str) -> Grid:
     >>> len({cell.design for cell in grid.cells})
     18
     """
-    path = Path(__file__).with_name("grids") / f"{grid}.toml" if grid in OWN else Path(grid)
-    content = _content(path, grid, OWN, ("methods", "cells"))
-    known = [name for method in METHODS for name in dict(method.results)]
-    methods = _names(content.get("methods", known), known, grid, "methods")
+    content = _content(grid, "", OWN, ("methods", "cells"))
+    methods = _names(content.get("methods", list(METHODS)), list(METHODS), grid, "methods")
     tables = content.get("cells")
     if not isinstance(tables, list) or not tables:
         raise ValueError(f"grid {grid} has no [[cells]]: tables of designs, n, p and seeds.")
@@ -85,9 +89,7 @@ def read_real_grid(grid: str) -> RealGrid:
     >>> read_real_grid("quick").repeats
     2
     """
-    own = Path(__file__).with_name("grids") / f"real-{grid}.toml"
-    path = own if grid in OWN_REAL else Path(grid)
-    content = _content(path, grid, OWN_REAL, ("datasets", "repeats", "truth", "seeds"))
+    content = _content(grid, "real-", OWN_REAL, ("datasets", "repeats", "truth", "seeds"))
     known = {
         "datasets": [source.name for source in (*PAPER_SETS, MADELON)],
         "truth": [source.name for source in (*HIV_SETS, MADELON)],
@@ -103,7 +105,8 @@ def read_real_grid(grid: str) -> RealGrid:
     return RealGrid(lists[0], counts[0], lists[1], counts[1])
 
 
-def _content(path: Path, grid: str, own: tuple[str, ...], keys: tuple[str, ...]) -> dict[str, Any]:
+def _content(grid: str, prefix: str, own: tuple[str, ...], keys: tuple[str, ...]) -> dict[str, Any]:
+    path = Path(__file__).with_name(f"{prefix}{grid}.toml") if grid in own else Path(grid)
     if not path.is_file():
         raise ValueError(
             f"there is no grid {grid!r}. Name one of {', '.join(own)}, or a TOML file."

@@ -1,6 +1,6 @@
 """Compares recipes on the same data sets: what each choice does to FDR and power.
 
-    .venv/bin/python benchmarks/recipes.py [seeds]
+    python -m benchmarks.studies.recipes [seeds]
 
 Designs 1.d, 2.c and 3.b with ten true features, n=200, p=500, PC + MCP, level 0.3. Printed: share
 of true features found / false discovery rate (standard error), and how often lambda was the

@@ -2,21 +2,21 @@
 
     make bench
 
-prints one line a bar: what was compared, both times, the ratio and the bar.
+prints one line per bar: what was compared, both times, the ratio and the bar.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import warnings
 
 import numpy as np
-from association import best, report, resident
 from scipy.linalg import toeplitz
 
 import smrmr
 from smrmr.control.knockoffs.decorrelation import mvr
+
+from .timing import best, in_own_process, report, resident
 
 
 def factors_against_dense(rng):
@@ -30,16 +30,15 @@ def factors_against_dense(rng):
             repeat=3,
         )
     ratio = (thin / 20_000) / (dense / 2_000)
-    detail = f"{thin / 20:.3f} ms a column against {dense / 2:.3f} ms"
+    detail = f"{thin / 20:.3f} ms per column against {dense / 2:.3f} ms"
     report(
-        "time a column, factors at p=20,000 over dense at p=2000", f"{ratio:.2f}", "<= 1", detail
+        "time per column, factors at p=20,000 over dense at p=2000", f"{ratio:.2f}", "<= 1", detail
     )
 
 
 def factors_memory():
     """In a process of its own: peak resident memory above what was held before the call."""
-    done = subprocess.run([sys.executable, __file__, "memory"], capture_output=True, check=True)
-    extra, size = map(float, done.stdout.split())
+    extra, size = map(float, in_own_process("memory").split())
     detail = f"{extra / 1e6:.0f} MB for {size / 1e6:.0f} MB of data"
     report(
         "peak memory of factors at p=20,000 over the data", f"{extra / size:.1f}x", "<= 10x", detail

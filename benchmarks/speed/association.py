@@ -2,9 +2,9 @@
 
     make bench
 
-prints one line a bar: what was compared, both times, the ratio and the bar. One thread unless said.
-Every comparison alternates between the two sides and takes the best of each, since machines are
-noisy; memory is the growth of the peak resident set in a fresh process.
+prints one line per bar: what was compared, both times, the ratio and the bar. One thread unless
+said. Every comparison alternates between the two sides and takes the best of each, since machines
+are noisy; memory is the growth of the peak resident set in a fresh process.
 """
 
 from __future__ import annotations
@@ -22,27 +22,13 @@ from threadpoolctl import threadpool_limits
 import smrmr
 from smrmr.measures.kernel_loops import median_distance
 
-
-def best(*functions, repeat=5):
-    """Best time of each function, alternating between them."""
-    times = [[] for _ in functions]
-    for _ in range(repeat):
-        for function, found in zip(functions, times, strict=True):
-            start = perf_counter()
-            function()
-            found.append(perf_counter() - start)
-    return [min(found) for found in times]
-
-
-def report(name, value, bar, detail):
-    print(f"{name:<58} {value:>9}   {bar:<16} {detail}", flush=True)
-
+from .timing import best, in_own_process, report, resident
 
 # --- the rivals -----------------------------------------------------------------------------
 
 
 def pc_by_blas(X):
-    """PC^2 of all pairs, one float32 GEMM an anchor (no float64 temporaries)."""
+    """PC^2 of all pairs, one float32 GEMM per anchor (no float64 temporaries)."""
     n, p = X.shape
     X = X.astype(np.float32)
     signs, total = np.empty_like(X), np.zeros((p, p), np.float32)
@@ -140,8 +126,7 @@ def hsic_all_pairs(rng):
 
 def peak_memory(side, n):
     """Growth of the peak resident set while one side works, in a process of its own."""
-    command = [sys.executable, __file__, "--memory", side, str(n)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return float(in_own_process("--memory", side, n))
 
 
 def measure_memory(side, n):
@@ -154,12 +139,6 @@ def measure_memory(side, n):
         before = resident("VmRSS")
         work(X)
     print(resident("VmHWM") - before)
-
-
-def resident(field):
-    """Resident bytes of this process: now (VmRSS) or at the peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 def distance_all_pairs(rng):

@@ -1,6 +1,6 @@
 """Measures how far it goes: a million SNPs from a file, time against p and n, Dask workers.
 
-    .venv/bin/python benchmarks/scale.py [features] [samples]
+    python -m benchmarks.speed.scale [features] [samples]
 
 Every figure is taken in a process of its own: seconds after a small warm-up, the best of three
 but for the whole fit, and peak memory. The .bed file is made once, in a folder for temporary
@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -23,6 +22,8 @@ import numpy as np
 
 import smrmr
 from smrmr.data.columns import Columns
+
+from .timing import in_own_process
 
 CODES = np.array([0b11, 0b10, 0b00], dtype=np.uint8)  # of 0, 1, 2 copies of the first allele
 
@@ -122,9 +123,7 @@ def child(name, path, size, jobs):
 
 
 def measure(name, path, size, jobs):
-    command = [sys.executable, __file__, "child", name, str(path), str(size), str(jobs)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found = json.loads(done.stdout.splitlines()[-1])
+    found = json.loads(in_own_process("child", name, path, size, jobs).splitlines()[-1])
     cost = f"{found['seconds']:7.2f} s, {found['megabytes']:6.0f} MB"
     print(f"  {name:<13} {size:>9,} x{jobs}: {cost}", flush=True)
     return found

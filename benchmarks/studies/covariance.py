@@ -1,6 +1,6 @@
 """Shows what each estimate of the covariance does to FDR and power.
 
-    .venv/bin/python benchmarks/covariance.py [seeds]
+    python -m benchmarks.studies.covariance [seeds]
 
 Gaussian features of four structures, n=120, p=60, ten of them in a linear y; knockoffs of all
 features; importance by |cov(X_k, y)| - |cov(X~_k, y)|, the statistic that is most easily misled by

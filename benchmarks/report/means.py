@@ -1,4 +1,4 @@
-"""Turns stored rows into means with standard errors, and tables into markdown."""
+"""Means of stored rows with their standard errors, and tables of them as markdown."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ from typing import Any
 
 from smrmr.simulate import DESIGNS
 
-from .datasets import SOURCES
-from .methods import METHODS
+from ..data.datasets import SOURCES
+from ..methods import METHODS
 
 CELL = ("design", "n", "p", "method", "level")
 MEASURED = ("tpr", "fpr", "fdr", "n_selected", "recall", "score", "seconds", "megabytes")
-REFERENCES = ("all features", "no features")
 ENOUGH_SEEDS = 5
 ROUNDING = 1e-9
 
 
 def cells(frame: Any) -> Any:
-    """Means over seeds, one row for each design, n, p, method and level.
+    """Means over seeds, one row per design, n, p, method and level.
 
     Beside every mean ``x`` stands its standard error ``x_se``, the standard deviation over the root
     of the number of values. ``seeds`` counts the draws that went well, ``failures`` the others,
@@ -44,8 +43,7 @@ def in_order(table: Any) -> Any:
 
     Names come in the order in which the package lists them.
     """
-    methods = [name for method in METHODS for name in dict(method.results)]
-    known = {"dataset": list(SOURCES), "design": list(DESIGNS), "method": methods}
+    known = {"dataset": list(SOURCES), "design": list(DESIGNS), "method": list(METHODS)}
     by = [name for name in ("dataset", *CELL) if name in table]
 
     def places(column: Any) -> Any:
@@ -63,19 +61,18 @@ def at_level(table: Any, level: float) -> Any:
     return table[table["level"].isna() | (table["level"] == level)]
 
 
-def strict_cells(frame: Any) -> Any:
-    """Cells of SmRMR, which promises FDR control."""
-    table = cells(frame)
+def strict(table: Any) -> Any:
+    """Those of `cells` that are of SmRMR, which promises FDR control."""
     return table[table["method"].astype(str).str.startswith("SmRMR(")]
 
 
-def violations(frame: Any, k: float) -> Any:
-    """Those of `strict_cells` whose mean FDR is above the level by more than k standard errors.
+def violations(table: Any, k: float) -> Any:
+    """Those of `strict` whose mean FDR is above the level by more than k standard errors.
 
     Cells of fewer seeds than `ENOUGH_SEEDS` are not judged. A standard error of 0 means that all
     draws agree: then the mean itself must be above the level.
     """
-    table = strict_cells(frame)
+    table = strict(table)
     above = table["fdr"] > table["level"] + k * table["fdr_se"] + ROUNDING
     return table[above & (table["seeds"] >= ENOUGH_SEEDS)]
 
@@ -90,7 +87,7 @@ def failures(frame: Any) -> Any:
 
 
 def fold_means(frame: Any) -> Any:
-    """Mean accuracy and number of features, one row for each data set and method.
+    """Mean accuracy and number of features, one row per data set and method.
 
     The standard error is the standard deviation over the root of the number of folds: repeats share
     out the same samples anew, so they bring no new evidence and do not make it smaller.
@@ -105,7 +102,7 @@ def fold_means(frame: Any) -> Any:
 
 
 def pooled(table: Any, by: Sequence[str], names: Sequence[str]) -> Any:
-    """Means of independent means with their standard errors, one row for each group in `by`.
+    """Means of independent means with their standard errors, one row per group in `by`.
 
     Where a mean has no standard error, the mean of the group has none either.
     """

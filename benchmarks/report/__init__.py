@@ -1,0 +1,1 @@
+"""What the stored rows say: means with standard errors, tables, figures."""

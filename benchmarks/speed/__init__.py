@@ -1,0 +1,1 @@
+"""Scripts that time the library against rivals and itself; ``python -m benchmarks.speed.fit``."""

@@ -1,0 +1,1 @@
+"""Scripts behind single choices of the method; ``python -m benchmarks.studies.recipes``."""

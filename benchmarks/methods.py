@@ -108,7 +108,7 @@ def _lasso_knockoffs_at(found: Any, level: float) -> Indices:
 
 METHODS: dict[str, Method] = {
     **_smrmr("default", SmRMR),
-    **_smrmr("default, HSIC", partial(SmRMR, measure="hsic")),
+    **_smrmr("default, HSIC", partial(SmRMR, control="knockoffs(measure=hsic)")),
     **_smrmr("PC, none", partial(SmRMR.paper, measure="pc", penalty="none")),
     **_smrmr("PC, L1", partial(SmRMR.paper, measure="pc", penalty="l1")),
     **_smrmr("PC, SCAD", partial(SmRMR.paper, measure="pc", penalty="scad")),

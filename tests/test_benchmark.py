@@ -84,7 +84,7 @@ def test_every_method_selects_features_and_the_same_again(name, design):
     ("variant", "build"),
     [
         ("default", SmRMR),
-        ("default, HSIC", lambda fdr, **k: SmRMR(fdr, measure="hsic", **k)),
+        ("default, HSIC", lambda fdr, **k: SmRMR(fdr, control="knockoffs(measure=hsic)", **k)),
         ("PC, none", lambda fdr, **k: SmRMR.paper(fdr, penalty="none", **k)),
     ],
 )

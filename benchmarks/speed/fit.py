@@ -33,7 +33,8 @@ def measure(kind, n, p):
     warnings.simplefilter("ignore")
     penalty = "mcp" if kind == "pc" else "l1"
     data = smrmr.simulate("1.d", n, p, random_state=0)
-    selector = smrmr.SmRMR(measure=kind, penalty=penalty, random_state=0)
+    control = smrmr.KnockoffFilter(measure=kind, penalty=penalty)
+    selector = smrmr.SmRMR(control=control, random_state=0)
     small = smrmr.simulate("1.d", 60, 100, random_state=0)
     selector.fit(small.X, small.y)  # loads the libraries
     before = resident("VmRSS")

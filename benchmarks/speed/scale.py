@@ -51,7 +51,7 @@ def write_bed(path, n, p):
 
 def narrowed(path, p):
     """The first p SNPs of the file."""
-    return Columns.bare(smrmr.open_columns(path)).span(0, p).data
+    return Columns.bare(smrmr.data.open_columns(path)).span(0, p).data
 
 
 def from_file(path, p, jobs):

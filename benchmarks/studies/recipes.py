@@ -17,33 +17,38 @@ from joblib import Parallel, delayed
 
 import smrmr
 
-PAPER = {"covariance": "sample", "copula": False}
 RECIPES = {
-    "default": {},
-    "paper": PAPER,
-    "paper, cv-debiased": {**PAPER, "lam": "cv-debiased"},
-    "cv-debiased": {"lam": "cv-debiased"},
-    "mvr": {"s": "mvr"},
-    "no recycling": {"recycle": False},
-    "five draws": {"n_draws": 5},
+    "default": "knockoffs",
+    "paper": "paper",
+    "paper, debiased": "paper(lam=cv(debiased=true))",
+    "debiased": "knockoffs(lam=cv(debiased=true))",
+    "mvr": "knockoffs(knockoffs=gaussian(s=mvr))",
+    "no recycling": "knockoffs(screening=split(recycle=false))",
+    "five draws": "knockoffs(n_draws=5)",
 }
 
 
-def one(design, settings, seed, n=200, p=500):
+def one(design, control, seed, n=200, p=500):
     warnings.simplefilter("ignore")  # one good draw in a hundred fails its diagnosis
     data = smrmr.simulate(design, n, p, random_state=[7, seed])
-    found = smrmr.select(data.X, data.y, smrmr.Recipe(target=data.target, **settings), rng=seed)
+    found = smrmr.select(
+        data.X, data.y, smrmr.Recipe(target=data.target, control=control), rng=seed
+    )
     hits = np.isin(found.selected, data.support).sum()
     false = (len(found.selected) - hits) / max(len(found.selected), 1)
-    return hits / len(data.support), false, np.mean([draw.at_floor for draw in found.draws])
+    return (
+        hits / len(data.support),
+        false,
+        np.mean([draw.at_floor for draw in found.evidence.draws]),
+    )
 
 
 def main(seeds):
-    for name, settings in RECIPES.items():
+    for name, control in RECIPES.items():
         cells = []
         for design in ("1.d", "2.c", "3.b"):
             runs = np.array(
-                Parallel(n_jobs=-1)(delayed(one)(design, settings, seed) for seed in range(seeds))
+                Parallel(n_jobs=-1)(delayed(one)(design, control, seed) for seed in range(seeds))
             )
             power, fdr, floor = runs.mean(axis=0)
             error = runs[:, 1].std() / np.sqrt(seeds)

@@ -71,7 +71,7 @@ FAULTS = {
     "no common id": ("d.csv", TABLE, ["--target", "z", "--pheno", "other.csv", "--id", "who"], "no id of other.csv"),
     "id is absent": ("d.csv", TABLE, ["--target", "y", "--id", "who"], "no column 'who'"),
     "layer of a csv": ("d.csv", TABLE, ["--target", "y", "--layer", "raw"], "--layer is for .h5ad"),
-    "transposed matrix": ("d.npy", b"", ["--target", "y", "--transpose"], "--transpose is for tables"),
+    "transposed matrix": ("d.npy", b"", ["--target", "y", "--transpose"], "--transpose is for .csv, .tsv, .parquet files"),
     "transposed twice the gene": ("d.csv", "g,s1,s2\na,1,2\na,3,4\n", ["--target", "y", "--transpose"], "'a' appear more than once"),
     "transposed twice the sample": ("d.csv", "g,s1,s1\na,1,2\nb,3,4\n", ["--target", "y", "--transpose"], "'s1' appear more than once"),
     "npy of nothing": ("d.npy", b"", ["--target", "x0"], "cannot be read"),

@@ -14,8 +14,9 @@ from scipy.sparse import csr_array, save_npz
 from typer.testing import CliRunner
 
 from faults import FAULTS
-from smrmr import read_data, settle_missing, simulate
+from smrmr import read_data, simulate
 from smrmr.cli.commands import app
+from smrmr.data.missing import without_missing
 
 
 @pytest.fixture(scope="module")
@@ -197,12 +198,12 @@ def test_joined_phenotypes_count_what_does_not_match(good, tmp_path):
 )
 def test_missing_values_by_hand(how, expected):
     X = pd.DataFrame({"a": [1.0, np.nan, 5.0, 12.0], "b": [2.0, 4.0, 6.0, 9.0]})
-    settled, notes = settle_missing(X, how)
-    assert settled.to_numpy().tolist() == expected
+    complete, notes = without_missing(X, how)
+    assert complete.to_numpy().tolist() == expected
     assert len(notes) == 1
-    assert settle_missing(X[["b"]], how)[1] == []
+    assert without_missing(X[["b"]], how)[1] == []
     infinite = X.fillna(np.inf)
-    assert settle_missing(infinite, how)[0].to_numpy().tolist() == expected
+    assert without_missing(infinite, how)[0].to_numpy().tolist() == expected
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -264,17 +265,19 @@ def test_faults_of_binary_files_are_named(name, words, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "extra"),
+    ("module", "name", "files"),
     [
-        ("anndata", "d.h5ad", "AnnData"),
-        ("zarr", "d.zarr", "zarr"),
+        ("anndata", "d.h5ad", "AnnData files"),
+        ("h5py", "d.h5ad", "HDF5 files"),
+        ("zarr", "d.zarr", "zarr stores"),
     ],
 )
-def test_optional_formats_name_the_extra(module, name, extra, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, module, None)
-    (tmp_path / name).write_bytes(b"")
-    with pytest.raises(ValueError, match=rf"{extra} .* need.*pip install smrmr\[files\]"):
-        read_data(tmp_path / name, "y")
+def test_optional_formats_name_the_extra(module, name, files, good, tmp_path, monkeypatch):
+    path, _ = (write_zarr if name == "d.zarr" else write_h5ad)(good, tmp_path)
+    for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == module]:
+        monkeypatch.setitem(sys.modules, loaded, None)
+    with pytest.raises(ValueError, match=rf"{files} need {module}.*pip install smrmr\[files\]"):
+        read_data(path, "y")
 
 
 # --- the command ------------------------------------------------------------------------------

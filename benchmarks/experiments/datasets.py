@@ -12,7 +12,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import pandas as pd
 
-from smrmr.data.files.arrays import read_mat
+from smrmr.data.formats.matlab import read_mat
 from smrmr.types import Indices, Matrix, Progress, Vector
 
 from .fetch import File, fetch

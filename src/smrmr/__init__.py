@@ -23,7 +23,7 @@ from .control.decision import (
     knockoff_threshold,
     q_values,
 )
-from .data.sources import ColumnSource, open_columns
+from .data import ColumnSource, Dataset, open_columns, read_data
 from .measures import HSIC, DistanceCorrelation, Pearson, ProjectionCorrelation
 from .simulate import Simulation, simulate
 from .solver.lla import Solution, SolutionPath, solution_path, solve
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
         gaussian_knockoffs,
         given_knockoffs,
     )
-    from .data.files import Dataset, read_data, settle_missing
     from .estimators.hsic_lasso import HSICLasso
     from .estimators.rankings import MRMR, SIS
     from .estimators.smrmr import SmRMR
@@ -92,7 +91,6 @@ __all__ = [
     "redundancy",
     "relevance",
     "select",
-    "settle_missing",
     "simulate",
     "solution_path",
     "solve",
@@ -102,7 +100,6 @@ _LATER = {  # modules that load scikit-learn or much of scipy: imported when fir
     "estimators.rankings": ("MRMR", "SIS"),
     "estimators.hsic_lasso": ("HSICLasso",),
     "estimators.smrmr": ("SmRMR",),
-    "data.files": ("Dataset", "read_data", "settle_missing"),
     "pipeline": ("select",),
     "recipe": ("Recipe",),
     "selection": ("Selection",),

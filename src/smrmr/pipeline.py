@@ -26,7 +26,8 @@ from .control.knockoffs.gaussian import check_nominal, draw_knockoffs
 from .control.knockoffs.given import check_given
 from .control.knockoffs.screening import Screening, engine_of, screen
 from .control.knockoffs.tuning import Paired, associate_pairs, choose_lam
-from .data.columns import Columns, as_columns, as_generator, outside
+from .data.columns import Columns, as_columns
+from .data.messages import outside
 from .data.target import Target, as_target, check_same_rows, take_rows
 from .groups.copies import find_copies, groups_of
 from .measures import ProjectionCorrelation
@@ -35,6 +36,7 @@ from .runs.blocks import one_blas_thread
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import described, identity_of, settings_of
 from .selection import Selection
+from .settings import as_generator
 from .solver.lla import solve
 from .types import Data, Indices, Matrix, Progress, Vector
 

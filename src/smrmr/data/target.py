@@ -1,4 +1,4 @@
-"""Turns what users pass as y, or as a variable, into numbers or classes of a settled type."""
+"""Turns what users pass as y, or as a variable, into checked numbers or classes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Data, Indices, Vector
-from .columns import MIN_RARE, MIN_ROWS, Block, Columns, first_appearance, outside
+from .columns import MIN_ROWS, Block, Columns, first_appearance
+from .messages import outside, refuse_commas
+from .oddities import MIN_RARE
 
 logger = logging.getLogger(__name__)
 
 MAX_CLASSES = 10  # of an integer target that is taken for classes
+MIN_ROWS_PER_CLASS = 5  # on average, where there are more than two classes
 
 
 @dataclass(frozen=True)
 class Target:
-    """The target y with its type settled.
+    """The target y: numbers, several columns of numbers, or classes.
 
     `values` is (n,) for ``"continuous"`` and (n, q) for ``"multi-output"``; for ``"classes"`` it
     holds class numbers in order of first appearance, and `labels` the names of the classes.
@@ -48,11 +51,12 @@ class Target:
 
 
 def as_target(y: Data, target: str = "auto") -> Target:
-    """Check the target and settle its type.
+    """Check the target, and decide whether it holds numbers or classes.
 
     With ``"auto"``, strings, booleans and categories are classes; whole numbers with at most 10
     levels of at least 5 rows each are classes too, with a warning; other numbers are continuous,
-    and an (n, q) array is multi-output.
+    and an (n, q) array is multi-output. Text that holds numbers with commas is refused, for it
+    would become classes; ``"classes"`` says that it is meant so.
     """
     if target not in ("auto", "continuous", "classes"):
         raise ValueError(
@@ -64,8 +68,12 @@ def as_target(y: Data, target: str = "auto") -> Target:
         values = values[:, 0]
     if values.ndim not in (1, 2) or values.size == 0:
         raise ValueError(
-            f"y has shape {values.shape}. One value a row is needed, or one row of values for "
+            f"y has shape {values.shape}. One value per row is needed, or one row of values for "
             "several outputs."
+        )
+    if labelled and target != "classes" and values.dtype.kind == "U":
+        refuse_commas(
+            np.unique(values), "y", "; if they are labels, say target='classes' (--target-type)."
         )
     kind = "multi-output" if values.ndim == 2 else _target_kind(values, labelled, target)
     logger.info("target taken as %s", kind)
@@ -73,15 +81,36 @@ def as_target(y: Data, target: str = "auto") -> Target:
         return _multi_output(values, labelled, target)
     if kind == "continuous":
         return Target(kind, _continuous(values, labelled))
-    codes, n_classes = first_appearance(values)
+    codes, _ = first_appearance(values)
+    check_classes(codes)
+    return Target(kind, codes, _class_names(y, codes))
+
+
+def check_classes(codes: Vector) -> None:
+    """Refuse classes that are too small to tell anything about the features.
+
+    With nearly as many classes as rows every class is its own sample, and features of pure noise
+    tell the classes apart: they would be selected. More than two classes need 5 rows each on
+    average, and at most half of them may have a single row. Two classes are always enough: there
+    the smaller one is a matter of power, not of false discoveries.
+    """
+    sizes = np.unique(codes, return_counts=True)[1]
+    n, n_classes, n_single = len(codes), len(sizes), int((sizes == 1).sum())
     if n_classes < 2:
         raise ValueError("y has a single class. At least two are needed.")
-    if n_classes == len(values):
+    if n_classes == n:
         raise ValueError(
-            f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids. "
-            "Pass the class of each sample, or target='continuous' for numbers."
+            f"y has {n} classes for {n} rows, so it looks like sample ids. Pass the class of each "
+            "sample, or target='continuous' for numbers."
         )
-    return Target(kind, codes, _class_names(y, codes))
+    if n_classes > 2 and (n < MIN_ROWS_PER_CLASS * n_classes or n_single > n_classes / 2):
+        raise ValueError(
+            f"y has {n_classes} classes for {n} rows, {n_single} of them with a single row. At "
+            f"least {MIN_ROWS_PER_CLASS} rows per class are needed on average, and more than one "
+            "row in at least half of the classes. Merge rare classes or leave them out; if the "
+            "labels are ids, name another target; if they are numbers, pass them as numbers "
+            "(target='continuous', --target-type continuous)."
+        )
 
 
 def take_rows(target: Target, rows: Indices) -> Target:
@@ -119,7 +148,7 @@ def as_variable(x: Data, name: str) -> Target:
     if values.ndim == 2 and values.shape[1] > 1:
         if labelled:
             raise ValueError(
-                f"{name} has several columns of labels. Join them into one label a row."
+                f"{name} has several columns of labels. Join them into one label per row."
             )
         return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
     values = values.ravel()
@@ -144,7 +173,7 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
         values = np.asarray(y)
     except ValueError:
         raise ValueError(
-            f"the rows of {name} differ in length. One value a row is needed."
+            f"the rows of {name} differ in length. One value per row is needed."
         ) from None
     if values.dtype.names:
         raise ValueError(
@@ -205,7 +234,7 @@ def _multi_output(values: NDArray[Any], labelled: bool, target: str) -> Target:
     if labelled or target == "classes":
         raise ValueError(
             f"y has {values.shape[1]} columns and is meant as classes. Several outputs must be "
-            "numbers: encode the classes, or join them into one label a row."
+            "numbers: encode the classes, or join them into one label per row."
         )
     if (values == values[0]).all():
         raise ValueError("y has a single value in every column. It must vary.")

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...data.columns import Columns, as_columns, as_generator, named
+from ...data.columns import Columns, as_columns
+from ...data.messages import named
 from ...groups.copies import find_copies, groups_of, have_ties, signs_against, tiles, unit_columns
 from ...runs.blocks import one_blas_thread
+from ...settings import as_generator
 from ...types import Data, Indices, Mask, Matrix, Vector
 from .covariance import check_covariance, estimate
 from .models import DECORRELATIONS, Model

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...data.columns import as_columns, as_generator
+from ...data.columns import as_columns
+from ...settings import as_generator
 from ...types import Data
 from .diagnose import check_pair, refuse_categories
 

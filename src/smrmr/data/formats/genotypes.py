@@ -1,8 +1,8 @@
-"""The source in PLINK's .bed files."""
+"""Reads PLINK genotypes, .bed with its .bim and .fam; by columns where they are large."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Indices
-from .protocol import Which
+from ..sources import Which
+from .format import Format, Table
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
 MISSING_GENOTYPE = -1
+FAM_COLUMNS = ("family", "id", "father", "mother", "sex", "phenotype")
 FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
     np.array(
         [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)],
@@ -34,13 +36,14 @@ class BedColumns:
     """
 
     path: Path
-    keep_gaps: bool
     shape: tuple[int, int]
+    keep_gaps: bool = False
+    gap = MISSING_GENOTYPE
 
     @classmethod
-    def open(cls, path: Path, *, keep_gaps: bool = False) -> BedColumns:
+    def open(cls, path: Path) -> BedColumns:
         """Check the file against the .fam and .bim beside it."""
-        n, p = (_count_lines(path.with_suffix(ending)) for ending in (".fam", ".bim"))
+        n, p = (_count_lines(path, ending) for ending in (".fam", ".bim"))
         with path.open("rb") as file:
             if file.read(3) != BED_HEADER:
                 raise ValueError(f"{path} is not a PLINK .bed file with one SNP after the other.")
@@ -50,10 +53,14 @@ class BedColumns:
                 f"{path} has {found:,} bytes; {n:,} samples of {p:,} SNPs take {wanted:,}. It is "
                 "truncated, or the .fam or .bim beside it belongs to another file."
             )
-        return cls(path, keep_gaps, (n, p))
+        return cls(path, (n, p))
 
     def __reduce__(self) -> Any:
-        return BedColumns, (self.path, self.keep_gaps, self.shape)
+        return BedColumns, (self.path, self.shape, self.keep_gaps)
+
+    def keeping_gaps(self) -> BedColumns:
+        """The same genotypes, of which missing ones are marked by `gap` instead of refused."""
+        return replace(self, keep_gaps=True)
 
     @cached_property
     def _packed(self) -> NDArray[np.uint8]:
@@ -97,8 +104,39 @@ class BedColumns:
         )
 
 
-def _count_lines(path: Path) -> int:
-    if not path.exists():
-        raise FileNotFoundError(f"there is no {path.name} beside the .bed file in {path.parent}.")
-    with path.open("rb") as file:
+def read_bed(path: Path) -> Table:
+    """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
+    source, about = BedColumns.open(path.absolute()), _read_people(path)
+    return Table(source, about, "phenotype" if about["phenotype"].notna().any() else None)
+
+
+def _count_lines(path: Path, ending: str) -> int:
+    other = path.with_suffix(ending)
+    if not other.exists():
+        raise FileNotFoundError(f"{path} needs {other.name} beside it, which is missing.")
+    with other.open("rb") as file:
         return sum(1 for line in file if line.strip())
+
+
+def _read_people(path: Path) -> Any:
+    """Read what the .fam beside a .bed knows of its samples, by their ids."""
+    import pandas as pd
+
+    fam = path.with_suffix(".fam")
+    try:
+        about = pd.read_csv(fam, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
+    except Exception as error:  # pandas raises many kinds for one reason
+        raise ValueError(f"{fam} cannot be read: {error}") from None
+    n_more = about.shape[1] - len(FAM_COLUMNS)  # further phenotypes
+    if n_more < 0:
+        raise ValueError(
+            f"{fam} has {about.shape[1]} columns. {len(FAM_COLUMNS)} are needed: "
+            f"{', '.join(FAM_COLUMNS)}."
+        )
+    about.columns = pd.Index([*FAM_COLUMNS, *(f"phenotype{k + 2}" for k in range(n_more))])
+    for name in about.columns[len(FAM_COLUMNS) - 1 :]:
+        about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
+    return about.set_index("id")
+
+
+BED = Format(("bed", "bim", "fam"), read_bed, open=lambda path, key: BedColumns.open(path))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from types import SimpleNamespace
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -13,9 +15,10 @@ from scipy.io import savemat
 from scipy.sparse import csr_array, save_npz
 from typer.testing import CliRunner
 
-from faults import FAULTS
+from faults import FAULTS, TABLE
 from smrmr import read_data, simulate
 from smrmr.cli.commands import app
+from smrmr.data.formats import FORMATS
 from smrmr.data.missing import without_missing
 
 
@@ -226,8 +229,59 @@ def test_each_fault_is_named(fault, tmp_path, monkeypatch):
     assert sorted(tmp_path.rglob("*")) == before  # nothing is left behind
 
 
-def test_there_are_sixty_faults():
-    assert len(FAULTS) >= 60
+def test_the_table_behind_the_faults_has_none(tmp_path):
+    """Oracle: the numbers that it was made of; so each fault is what was added to it."""
+    (tmp_path / "d.csv").write_text(TABLE)
+    data = read_data(tmp_path / "d.csv", "y")
+    rows = [[i, i * i % 7, i % 5] for i in range(12)]
+    assert (data.X.to_numpy().tolist(), data.y.tolist()) == (rows, [i * 0.5 for i in range(12)])
+
+
+def test_every_format_is_written_and_broken_here():
+    """Oracle: the table of formats."""
+    known = {format.name for format in FORMATS}
+    written = {write.__name__.removeprefix("write_") for write in WRITERS}
+    assert known - written == {"bed"}  # which has tests of its own
+    assert known - {str(name).rsplit(".")[-1] for name, *_ in FAULTS.values()} == {"tsv"}
+
+
+def test_archives_that_would_fill_the_memory_are_not_unpacked(tmp_path):
+    """Oracle: three members of 3.9 GB by their headers and by the directory of the archive."""
+    path = tmp_path / "d.npz"
+    with ZipFile(path, "w") as archive:
+        for name in "Xyz":
+            archive.writestr(f"{name}.npy", npy_header((487_500_000, 1)))
+        for member in archive.filelist:
+            member.file_size = 3_900_000_128
+    with pytest.raises(ValueError, match=r"does not fit in memory: it takes 11\.7 GB"):
+        read_data(path)
+
+
+@pytest.mark.parametrize("name", ["d.npy", "d.npz"])
+def test_headers_that_promise_too_much_are_refused(name, tmp_path):
+    """Oracle: 80 TB by the header, in a file of 100 bytes; such an array cannot be made."""
+    (tmp_path / "d.npy").write_bytes(npy_header((10_000_000, 1_000_000)) + b"few")
+    with ZipFile(tmp_path / "d.npz", "w") as archive:
+        archive.write(tmp_path / "d.npy", "X.npy")
+    with pytest.raises(ValueError, match=r"promises 80,000,000,000,000 bytes.*truncated"):
+        read_data(tmp_path / name, "x0")
+
+
+@pytest.mark.parametrize("name", ["d.mat", "sparse.npz"])
+def test_other_files_are_measured_before_they_are_unpacked(name, tmp_path, monkeypatch):
+    """Oracle: zeros of a megabyte, ten times what is allowed here."""
+    savemat(tmp_path / "d.mat", {"X": np.zeros((500, 250))}, do_compression=True)
+    save_npz(tmp_path / "sparse.npz", csr_array((500, 250)))
+    monkeypatch.setattr("smrmr.data.formats.named_arrays.MAX_BYTES", 100_000)
+    with pytest.raises(ValueError, match=r"does not fit in memory: it takes 0\.0 GB"):
+        read_data(tmp_path / name)
+
+
+def npy_header(shape):
+    header = io.BytesIO()
+    entries = {"descr": "<f8", "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, entries)
+    return header.getvalue()
 
 
 def bad_arrays(folder):

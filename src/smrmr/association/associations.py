@@ -85,7 +85,7 @@ def associate(
     [0, 5]
     """
     columns, measure = as_columns(X), as_measure(measure)
-    response = as_target(y, target)
+    response = as_target(y, target, small_classes=True)
     engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
     return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
 
@@ -110,7 +110,7 @@ def relevance(
     1.0
     """
     columns, measure = as_columns(X), as_measure(measure)
-    response = as_target(y, target)
+    response = as_target(y, target, small_classes=True)
     engine = Associator(columns, measure, n_jobs, parse_bytes(memory), progress)
     return engine.with_target(response)
 

@@ -50,13 +50,14 @@ class Target:
         return Block(self.values[None, :], np.zeros(1, np.intp), self.kind == "classes")
 
 
-def as_target(y: Data, target: str = "auto") -> Target:
+def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> Target:
     """Check the target, and decide whether it holds numbers or classes.
 
     With ``"auto"``, strings, booleans and categories are classes; whole numbers with at most 10
     levels of at least 5 rows each are classes too, with a warning; other numbers are continuous,
     and an (n, q) array is multi-output. Text that holds numbers with commas is refused, for it
-    would become classes; ``"classes"`` says that it is meant so.
+    would become classes; ``"classes"`` says that it is meant so. Classes of few rows are refused
+    unless `small_classes`: a measure may be asked for them, but nothing can be selected by them.
     """
     if target not in ("auto", "continuous", "classes"):
         raise ValueError(
@@ -81,28 +82,29 @@ def as_target(y: Data, target: str = "auto") -> Target:
         return _multi_output(values, labelled, target)
     if kind == "continuous":
         return Target(kind, _continuous(values, labelled))
-    codes, _ = first_appearance(values)
-    check_classes(codes)
+    codes, n_classes = first_appearance(values)
+    if n_classes < 2:
+        raise ValueError("y has a single class. At least two are needed.")
+    if n_classes == len(codes):
+        raise ValueError(
+            f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids. Pass "
+            "the class of each sample, or target='continuous' for numbers."
+        )
+    if not small_classes:
+        refuse_small_classes(codes)
     return Target(kind, codes, _class_names(y, codes))
 
 
-def check_classes(codes: Vector) -> None:
-    """Refuse classes that are too small to tell anything about the features.
+def refuse_small_classes(codes: Vector) -> None:
+    """Refuse classes that have too few rows to select features by.
 
     With nearly as many classes as rows every class is its own sample, and features of pure noise
     tell the classes apart: they would be selected. More than two classes need 5 rows each on
-    average, and at most half of them may have a single row. Two classes are always enough: there
-    the smaller one is a matter of power, not of false discoveries.
+    average, and at most half of them may have a single row. Two classes are always enough: a
+    small one costs power, but makes no false discoveries.
     """
     sizes = np.unique(codes, return_counts=True)[1]
     n, n_classes, n_single = len(codes), len(sizes), int((sizes == 1).sum())
-    if n_classes < 2:
-        raise ValueError("y has a single class. At least two are needed.")
-    if n_classes == n:
-        raise ValueError(
-            f"y has {n} classes for {n} rows, so it looks like sample ids. Pass the class of each "
-            "sample, or target='continuous' for numbers."
-        )
     if n_classes > 2 and (n < MIN_ROWS_PER_CLASS * n_classes or n_single > n_classes / 2):
         raise ValueError(
             f"y has {n_classes} classes for {n} rows, {n_single} of them with a single row. At "

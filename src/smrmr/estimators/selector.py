@@ -34,7 +34,10 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
             validate_data(self, X, skip_check_array=True)
         else:
-            X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
+            # missing values are left to as_columns, whose message names the columns
+            X = validate_data(
+                self, X, dtype="numeric", ensure_min_samples=4, ensure_all_finite=False
+            )
         columns, response = as_columns(X), as_target(y, target)
         check_same_rows(columns, response)
         if names is not None:  # scikit-learn hands on other frames as bare arrays
@@ -53,7 +56,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X.iloc[:, np.flatnonzero(self.get_support())]
-        return super().transform(X)
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all of X
+            return super().transform(X)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

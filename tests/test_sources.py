@@ -185,7 +185,7 @@ def test_bed_files_are_read_as_bed_reader_reads_them(n, tmp_path, rng):
     assert full.size
     assert_array_equal(source.read(full), theirs[:, full])
     assert source.names[:2] == ("rs0", "rs1")
-    with pytest.raises(ValueError, match=r"missing genotypes.*first rs.*impute-mode"):
+    with pytest.raises(ValueError, match=r"columns read have missing.*first rs.*impute-mode"):
         source.read(slice(None))
     filled = open_columns(tmp_path / "X.bed", missing="impute-mode").read(slice(None))
     for k in range(90):
@@ -479,7 +479,7 @@ def test_large_redundancies_go_to_a_file(data):
 
 def test_bed_handles_know_their_shape(genotypes, tmp_path):
     source = write_bed(tmp_path, genotypes.X.astype(np.int8))
-    assert isinstance(source, BedColumns)
+    assert isinstance(source.source, BedColumns)
     (tmp_path / "X.fam").unlink()
     again = pickle.loads(pickle.dumps(source))  # a worker counts nothing again
     assert_array_equal(again.read(slice(3)), genotypes.X[:, :3])

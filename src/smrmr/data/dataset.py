@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..types import Indices
-from .formats import format_of, load, names_of, read_in_blocks
+from .formats import format_of, load, read_in_blocks
 from .messages import did_you_mean
 from .missing import fill_source, without_missing
-from .sources import ColumnSource
+from .sources import ColumnSource, names_of
 from .tables import indexed, join, split_target, typed
 
 if TYPE_CHECKING:

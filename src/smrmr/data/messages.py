@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -63,6 +64,11 @@ def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
             "comma or with separators of thousands. Write numbers with a decimal point and "
             f"nothing between the thousands, such as 3.5 and 1234{advice}"
         )
+
+
+def warn(message: str) -> None:
+    """Warn the user, pointing at the line outside the package that called it."""
+    warnings.warn(message, UserWarning, stacklevel=outside())
 
 
 def outside() -> int:

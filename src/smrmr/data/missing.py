@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..types import Indices, Matrix, Vector
 from .messages import worst
-from .sources import ColumnSource, Which, subset
+from .sources import ColumnSource, Which, names_of, subset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ def _filled_column(column: pd.Series[Any], gap: Any, kind: str) -> Any:
 class Filled:
     """A source whose missing values are replaced by the median, mean or mode of their column.
 
-    Whole numbers mark a missing value by `gap`.
+    Whole numbers mark a missing value by `gap`. With ``"refuse"`` missing values are refused.
     """
 
     source: ColumnSource
@@ -126,6 +126,13 @@ class Filled:
         there = values != self.gap if self.gap is not None else np.isfinite(values)
         if there.all():
             return values
+        if self.how == "refuse":
+            bad = np.arange(self.shape[1])[columns][~there.all(axis=0)]
+            raise ValueError(
+                f"{len(bad)} of {there.shape[1]} columns read have missing values, first "
+                f"{names_of(self)[bad[0]]}. Use --missing impute-mode on the command line, or "
+                "open_columns(path, missing='impute-mode')."
+            )
         known = np.where(there, values.astype(np.float64), np.nan)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of columns that have no value at all
@@ -142,17 +149,19 @@ def fill_source(
     frequent value of a column, for a median or a mean may be a fraction.
     """
     check_choice(how)
-    if how == "refuse":
-        return source if rows is None and columns is None else subset(source, rows, columns)
     gap = getattr(source, "gap", None)
-    if how.startswith("drop-") or (gap is not None and how != "impute-mode"):
+    if rows is not None or columns is not None:
+        source = subset(source, rows, columns)
+    if how == "refuse" and gap is None:  # who reads numbers checks them
+        return source
+    possible = CHOICES[3:] if gap is None else CHOICES[5:]
+    if how not in ("refuse", *possible):
         whole = "the whole file in memory, and it is read in blocks"
         reason = whole if how.startswith("drop-") else "fractions, and this file has none"
-        possible = "impute-median, impute-mean or impute-mode" if gap is None else "impute-mode"
-        raise ValueError(f"--missing {how} would need {reason}. Use --missing {possible}.")
-    marked: Any = source
-    kept = source if gap is None else marked.keeping_gaps()
-    return Filled(subset(kept, rows, columns), how.removeprefix("impute-"), gap)
+        raise ValueError(
+            f"--missing {how} would need {reason}. Use --missing {' or '.join(possible)}."
+        )
+    return Filled(source, how.removeprefix("impute-"), gap)
 
 
 def _modes(values: Matrix) -> Vector:

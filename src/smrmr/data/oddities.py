@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Indices
-from .messages import named, outside
+from .messages import named, warn
 
 MIN_RARE = 5  # with fewer values off the most frequent one, associations have a high floor
 ROWS_AT_ONCE = 64  # between which columns that are decided are left out
@@ -24,12 +23,10 @@ def warn_about_rare(values: NDArray[Any], name: Callable[[int], str]) -> None:
     off_mode = _count_off_mode(values)
     rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_RARE, len(values) - 1)))
     if rare.size:
-        warnings.warn(
+        warn(
             f"columns {named(name(int(k)) for k in rare)} have fewer than {MIN_RARE} "
             "values that differ from their most frequent one. Their associations have a high "
-            "floor: read them with care, or drop the columns.",
-            UserWarning,
-            stacklevel=outside(),
+            "floor: read them with care, or drop the columns."
         )
 
 
@@ -71,12 +68,10 @@ def warn_about_ids(values: NDArray[Any], name: Callable[[int], str]) -> None:
             if len(found) > MAX_COLUMNS_OF_IDS:
                 return
     if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
-        warnings.warn(
+        warn(
             f"columns {named(map(name, found))} count the rows, as sample ids do, or hold every "
             "number of a range once. If they are ids they must not be features: drop the columns "
-            "(on the command line: --id NAME or --drop NAME).",
-            UserWarning,
-            stacklevel=outside(),
+            "(on the command line: --id NAME or --drop NAME)."
         )
 
 

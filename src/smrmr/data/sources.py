@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
@@ -34,16 +34,21 @@ class ColumnSource(Protocol):
         """The columns asked for, as an array of all rows."""
 
 
+class Reopened:
+    """A dataclass that is pickled as its fields alone, without what it has opened or read."""
+
+    def __reduce__(self) -> Any:
+        own: Any = self
+        return type(self), tuple(getattr(own, field.name) for field in fields(own))
+
+
 @dataclass(frozen=True)
-class Subset:
+class Subset(Reopened):
     """Some rows and columns of a source; None for all of them."""
 
     source: ColumnSource
     rows: Indices | None
     columns: Indices | None
-
-    def __reduce__(self) -> Any:
-        return Subset, (self.source, self.rows, self.columns)  # without the names
 
     def take(self, rows: Indices | None, columns: Indices | None) -> Subset:
         """Some rows and columns of these."""
@@ -53,10 +58,8 @@ class Subset:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
         n, p = self.source.shape
-        return (
-            n if self.rows is None else len(self.rows),
-            p if self.columns is None else len(self.columns),
-        )
+        rows, columns = self.rows, self.columns
+        return n if rows is None else len(rows), p if columns is None else len(columns)
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:
@@ -124,3 +127,8 @@ def rows_and_columns(shape: Any, where: Any) -> tuple[int, int]:
     if len(shape) != 2:
         raise ValueError(f"{where} has shape {tuple(shape)}. Rows and columns are needed.")
     return int(shape[0]), int(shape[1])
+
+
+def names_of(source: ColumnSource) -> list[str]:
+    """Names of the columns of a source; ``x0``, ``x1``, ... if it has none."""
+    return list(source.names or (f"x{k}" for k in range(source.shape[1])))

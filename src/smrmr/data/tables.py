@@ -25,16 +25,12 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     if id not in columns:
         raise ValueError(f"{pheno} has no column {id!r}.{did_you_mean(id, columns)}")
     keys = columns[id].astype(str)
-    if keys.duplicated().any():
-        twice = quoted(keys[keys.duplicated()].unique())
-        raise ValueError(f"{pheno}: ids {twice} appear more than once.")
+    _refuse_twice(keys, f"{pheno}")
     columns = columns.drop(columns=id).set_index(keys.to_numpy())
     if id in table.features:
         table = indexed(table, id, pheno)
     ids = table.features.index.astype(str)
-    if ids.has_duplicates:
-        twice = quoted(ids[ids.duplicated()].unique())
-        raise ValueError(f"the data have ids {twice} more than once.")
+    _refuse_twice(ids, "the data")
     common = ids.isin(columns.index)
     unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
     if not common.any():
@@ -52,6 +48,11 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
             "no sample; they are left out"
         )
     return Table(features, about, None), notes
+
+
+def _refuse_twice(ids: Any, where: str) -> None:
+    if (twice := ids[ids.duplicated()]).size:
+        raise ValueError(f"{where}: ids {quoted(twice.unique())} appear more than once.")
 
 
 def indexed(table: Table, id: str, path: Path) -> Table:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..types import Data, Indices, Vector
 from .columns import MIN_ROWS, Block, Columns, first_appearance
-from .messages import outside, refuse_commas
+from .messages import refuse_commas, warn
 from .oddities import MIN_RARE
 
 logger = logging.getLogger(__name__)
@@ -72,16 +71,12 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
             f"y has shape {values.shape}. One value per row is needed, or one row of values for "
             "several outputs."
         )
-    if labelled and target != "classes" and values.dtype.kind == "U":
-        refuse_commas(
-            np.unique(values), "y", "; if they are labels, say target='classes' (--target-type)."
-        )
+    if values.dtype.kind == "U" and target != "classes":
+        refuse_commas(np.unique(values), "y", "; if they are labels, say target='classes'.")
     kind = "multi-output" if values.ndim == 2 else _target_kind(values, labelled, target)
     logger.info("target taken as %s", kind)
-    if kind == "multi-output":
-        return _multi_output(values, labelled, target)
-    if kind == "continuous":
-        return Target(kind, _continuous(values, labelled))
+    if kind != "classes":
+        return Target(kind, _numbers(values, labelled, target))
     codes, n_classes = first_appearance(values)
     if n_classes < 2:
         raise ValueError("y has a single class. At least two are needed.")
@@ -183,14 +178,15 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
             "times. Survival targets are not supported: pass one field, such as the event within "
             "a fixed time as classes."
         )
-    if values.dtype.kind == "O":
-        return _from_objects(values, name)
-    if values.dtype.kind == "c":
+    kind = values.dtype.kind
+    if kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real numbers or classes.")
-    if values.dtype.kind in "mM":
+    if kind in "mM" or (kind == "O" and any(hasattr(v, "strftime") for v in values.flat)):
         raise ValueError(
             f"{name} holds dates. Convert them to numbers, such as days since a start."
         )
+    if kind == "O":
+        values = _from_objects(values, name)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             values = values.astype(np.float64)
@@ -198,30 +194,19 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     return values, values.dtype.kind not in "iuf"
 
 
-def _from_objects(values: NDArray[Any], name: str) -> tuple[NDArray[Any], bool]:
+def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
     """Numbers if all objects are, else labels; 1 and "1" are different labels."""
+    import pandas as pd
+
+    _refuse_missing(pd.isna(values), name)
     objects = values.ravel().tolist()
-    _refuse_missing(np.array([_is_missing(v) for v in objects], dtype=bool), name)
-    if any(hasattr(v, "strftime") for v in objects):
-        raise ValueError(
-            f"{name} holds dates. Convert them to numbers, such as days since a start."
-        )
     if all(isinstance(v, (Real, Decimal)) and not isinstance(v, bool) for v in objects):
         try:
-            numbers = np.array([float(v) for v in objects]).reshape(values.shape)
+            return np.array([float(v) for v in objects]).reshape(values.shape)
         except OverflowError:
             raise ValueError(f"{name} holds numbers too large for float64. Scale them.") from None
-        _refuse_missing(~np.isfinite(numbers), name)
-        return numbers, False
     labels = [v if isinstance(v, str) else f"{type(v).__name__}\0{v}" for v in objects]
-    return np.array(labels).reshape(values.shape), True
-
-
-def _is_missing(value: Any) -> bool:
-    try:
-        return value is None or bool(value != value)
-    except TypeError:  # pandas.NA does not know whether it differs from itself
-        return True
+    return np.array(labels).reshape(values.shape)
 
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
@@ -230,17 +215,6 @@ def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
             f"{name} has {int(missing.sum())} missing or infinite values in {missing.size}. Drop "
             "these samples everywhere, or fill them."
         )
-
-
-def _multi_output(values: NDArray[Any], labelled: bool, target: str) -> Target:
-    if labelled or target == "classes":
-        raise ValueError(
-            f"y has {values.shape[1]} columns and is meant as classes. Several outputs must be "
-            "numbers: encode the classes, or join them into one label per row."
-        )
-    if (values == values[0]).all():
-        raise ValueError("y has a single value in every column. It must vary.")
-    return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
 
 
 def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
@@ -253,23 +227,26 @@ def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
     levels, counts = np.unique(values, return_counts=True)
     if len(levels) == 1 or len(levels) > MAX_CLASSES or counts.min() < MIN_RARE:
         return "continuous"
-    warnings.warn(
+    warn(
         f"y has {len(levels)} whole-numbered levels and is taken for classes. Say "
         "target='continuous' if they are quantities, target='classes' to confirm "
-        "(--target-type on the command line).",
-        UserWarning,
-        stacklevel=outside(),
+        "(--target-type on the command line)."
     )
     return "classes"
 
 
-def _continuous(values: NDArray[Any], labelled: bool) -> Vector:
+def _numbers(values: NDArray[Any], labelled: bool, target: str) -> Vector:
+    if values.ndim == 2 and (labelled or target == "classes"):
+        raise ValueError(
+            f"y has {values.shape[1]} columns and is meant as classes. Several outputs must be "
+            "numbers: encode the classes, or join them into one label per row."
+        )
     if labelled and values.dtype.kind != "b":
         raise ValueError(
             "y holds labels and target='continuous' was asked for. Give numbers, or "
             "target='classes'."
         )
-    numbers = values.astype(np.float64)
+    numbers = np.ascontiguousarray(values, dtype=np.float64)
     if (numbers == numbers[0]).all():
-        raise ValueError(f"y has the single value {numbers[0]:g}. It must vary.")
-    return np.asarray(numbers)
+        raise ValueError(f"y has the single value {numbers[0]} in every row. It must vary.")
+    return numbers

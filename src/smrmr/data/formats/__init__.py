@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..messages import did_you_mean
-from ..sources import ColumnSource
+from ..sources import names_of
 from .delimited import CSV, TSV
 from .format import Format, Table
 from .genotypes import BED
@@ -18,7 +18,7 @@ from .numpy import NPY, NPZ
 from .parquet import PARQUET
 from .stores import HDF5, ZARR
 
-__all__ = ["FORMATS", "Format", "Table", "format_of", "load", "names_of", "read_in_blocks"]
+__all__ = ["FORMATS", "Format", "Table", "format_of", "load", "read_in_blocks"]
 
 FORMATS = (CSV, TSV, PARQUET, NPY, NPZ, MAT, HDF5, BED, ZARR)
 MAX_BYTES_WHOLE = 500_000_000  # of the features as float64; larger ones are read in blocks
@@ -75,14 +75,8 @@ def _whole_if_small(table: Table) -> Table:
     n, p = source.shape
     if 8 * n * p > MAX_BYTES_WHOLE:
         return table
-    gap = getattr(source, "gap", None)
-    values = np.array((source if gap is None else source.keeping_gaps()).read(slice(None)))
+    values, gap = np.array(source.read(slice(None))), getattr(source, "gap", None)
     if gap is not None and (values == gap).any():
         values = np.where(values == gap, np.nan, values)
     features = pd.DataFrame(values, index=table.about.index, columns=names_of(source))
     return replace(table, features=features)
-
-
-def names_of(source: ColumnSource) -> list[str]:
-    """Names of the columns of a source; ``x0``, ``x1``, ... if it has none."""
-    return list(source.names or (f"x{k}" for k in range(source.shape[1])))

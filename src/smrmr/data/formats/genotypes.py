@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...types import Indices
-from ..sources import Which
+from ..sources import Reopened, Which
 from .format import Format, Table
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
@@ -25,19 +24,17 @@ FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
     .view(np.uint32)
     .ravel()
 )
-HAS_GAP = (FOUR_GENOTYPES.view(np.int8).reshape(256, 4) == MISSING_GENOTYPE).any(axis=1)
 
 
 @dataclass(frozen=True)
-class BedColumns:
+class BedColumns(Reopened):
     """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
 
-    Missing genotypes are refused, or kept as -1.
+    Missing genotypes are -1, its `gap`.
     """
 
     path: Path
     shape: tuple[int, int]
-    keep_gaps: bool = False
     gap = MISSING_GENOTYPE
 
     @classmethod
@@ -54,13 +51,6 @@ class BedColumns:
                 "truncated, or the .fam or .bim beside it belongs to another file."
             )
         return cls(path, (n, p))
-
-    def __reduce__(self) -> Any:
-        return BedColumns, (self.path, self.shape, self.keep_gaps)
-
-    def keeping_gaps(self) -> BedColumns:
-        """The same genotypes, of which missing ones are marked by `gap` instead of refused."""
-        return replace(self, keep_gaps=True)
 
     @cached_property
     def _packed(self) -> NDArray[np.uint8]:
@@ -85,23 +75,8 @@ class BedColumns:
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The SNPs asked for."""
-        packed = self._packed[columns]
-        values = FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]]
-        if not self.keep_gaps:
-            bad = np.flatnonzero(HAS_GAP[packed].any(axis=1))
-            # the last byte is padded, with anything
-            bad = bad[(values[bad] == MISSING_GENOTYPE).any(axis=1)]
-            if bad.size:
-                self._refuse(np.arange(self.shape[1])[columns], bad)
-        return values.T
-
-    def _refuse(self, columns: Indices, bad: Indices) -> None:
-        where = columns[bad[0]]
-        raise ValueError(
-            f"{self.path} has missing genotypes in {len(bad)} of {len(columns)} SNPs read, first "
-            f"{self.names[where]}. Use --missing impute-mode on the command line, or "
-            "open_columns(path, missing='impute-mode')."
-        )
+        packed = self._packed[columns]  # whose last byte is padded with anything
+        return FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]].T
 
 
 def read_bed(path: Path) -> Table:

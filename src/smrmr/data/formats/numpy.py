@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..sources import Which, rows_and_columns
+from ..sources import Reopened, Which, rows_and_columns
 from .format import Format, Table
 from .named_arrays import check_size, table_of
 
@@ -21,7 +21,7 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 @dataclass(frozen=True)
-class NpyColumns:
+class NpyColumns(Reopened):
     """A matrix in a .npy file."""
 
     path: Path
@@ -30,9 +30,6 @@ class NpyColumns:
     @cached_property
     def _array(self) -> Any:
         return np.load(self.path, mmap_mode="r", allow_pickle=False)
-
-    def __reduce__(self) -> Any:
-        return NpyColumns, (self.path, self.names)
 
     @property
     def shape(self) -> tuple[int, int]:

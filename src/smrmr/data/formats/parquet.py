@@ -5,19 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from .delimited import transposed
-from .format import Format, Table
+from .format import Format, Table, needed
 
 
 def read_parquet(path: Path, *, transpose: bool = False) -> Table:
     """Read a Parquet file."""
     import pandas as pd
 
+    needed("pyarrow", "Parquet files")
     try:
         frame = pd.read_parquet(path)
-    except ImportError:
-        raise ImportError(
-            "Parquet files need pyarrow. Install it: pip install smrmr[files]"
-        ) from None
     except Exception as error:  # pyarrow raises many kinds for one reason
         raise ValueError(f"{path} cannot be read as Parquet: {error}") from None
     if transpose:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...types import Indices
 from ..messages import did_you_mean, named
-from ..sources import ColumnSource, Which, rows_and_columns
+from ..sources import Reopened, Which, rows_and_columns
 from .format import Format, Table, needed
 from .named_arrays import table_of
 
@@ -56,7 +56,7 @@ Store: TypeAlias = Callable[[Path], Any]
 
 
 @dataclass(frozen=True)
-class StoredColumns:
+class StoredColumns(Reopened):
     """A matrix in an HDF5 file or zarr store: an array, or a sparse matrix as AnnData writes it.
 
     Sparse columns are dense once read. A matrix stored by rows (CSR) is read through for every
@@ -67,9 +67,6 @@ class StoredColumns:
     key: str = "X"
     names: tuple[str, ...] | None = None
     store: Store = hdf5
-
-    def __reduce__(self) -> Any:
-        return StoredColumns, (self.path, self.key, self.names, self.store)
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -96,11 +93,6 @@ class StoredColumns:
         if self.key not in root:
             raise ValueError(f"{self.path} has no {self.key!r}. It holds {named(root)}.")
         return root[self.key]
-
-
-def open_store(path: Path, key: str | None, store: Store) -> ColumnSource:
-    """Open one matrix of a store, X if no other is named."""
-    return StoredColumns(path, key or "X", store=store)
 
 
 def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
@@ -192,10 +184,16 @@ def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[A
     return out[:, back]
 
 
-def _format(extensions: tuple[str, ...], store: Store, folder: bool = False) -> Format:
-    read, open = partial(read_store, store=store), partial(open_store, store=store)
-    return Format(extensions, read, ("layer",), open, folder)
-
-
-HDF5 = _format(("h5ad", "h5", "hdf5"), hdf5)
-ZARR = _format(("zarr",), zarr, folder=True)
+HDF5 = Format(
+    ("h5ad", "h5", "hdf5"),
+    partial(read_store, store=hdf5),
+    options=("layer",),
+    open=lambda path, key: StoredColumns(path, key or "X", store=hdf5),
+)
+ZARR = Format(
+    ("zarr",),
+    partial(read_store, store=zarr),
+    options=("layer",),
+    open=lambda path, key: StoredColumns(path, key or "X", store=zarr),
+    folder=True,
+)

@@ -292,6 +292,14 @@ def test_missing_numbers_are_filled_when_they_are_read(how, fill, tmp_path):
     assert_array_equal(found[:, 1], np.arange(7))
 
 
+@pytest.mark.parametrize("how", ["median", "mean", "mode"])
+def test_columns_without_any_value_cannot_be_filled(how, tmp_path):
+    """Oracle: the words that a table in memory gets."""
+    np.save(tmp_path / "X.npy", np.column_stack([np.arange(7.0), np.full(7, np.nan)]))
+    with pytest.raises(ValueError, match=r"column x1 has no value at all.*--drop x1"):
+        open_columns(tmp_path / "X.npy", missing=f"impute-{how}").read(slice(None))
+
+
 def test_subsets_of_subsets(data, tmp_path):
     source = write_npy(tmp_path, data.X)
     columns = Columns.bare(source)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -121,22 +120,21 @@ class Filled:
         return self.source.names
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for, without gaps; a column without any value keeps them."""
+        """The columns asked for, without gaps."""
         values = np.asarray(self.source.read(columns))
         there = values != self.gap if self.gap is not None else np.isfinite(values)
         if there.all():
             return values
-        if self.how == "refuse":
-            bad = np.arange(self.shape[1])[columns][~there.all(axis=0)]
+        bad = ~there.all(axis=0) if self.how == "refuse" else ~there.any(axis=0)
+        if bad.any():
+            first = names_of(self)[np.arange(self.shape[1])[columns][bad][0]]
             raise ValueError(
-                f"{len(bad)} of {there.shape[1]} columns read have missing values, first "
-                f"{names_of(self)[bad[0]]}. Use --missing impute-mode on the command line, or "
-                "open_columns(path, missing='impute-mode')."
+                f"column {first} has no value at all. Drop it: --drop {first}"
+                if self.how != "refuse"
+                else f"{bad.sum()} of {len(bad)} columns read have missing values, first {first}. "
+                "Use --missing impute-mode (missing='impute-mode' in Python)."
             )
-        known = np.where(there, values.astype(np.float64), np.nan)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of columns that have no value at all
-            fill = FILLS[self.how](known)
+        fill = FILLS[self.how](np.where(there, values.astype(np.float64), np.nan))
         return np.where(there, values, fill.astype(values.dtype))
 
 

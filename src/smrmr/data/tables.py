@@ -109,8 +109,8 @@ def _check_text(column: pd.Series[Any]) -> None:
     if 0 < strange.sum() < len(column) / 2:
         row = int(np.flatnonzero(strange)[0])
         raise ValueError(
-            f"column {name!r} holds numbers and text: row {row + 1} is {column.iloc[row]!r}. Mend "
-            f"the {int(strange.sum())} such values, or --drop {name}"
+            f"column {name!r} holds numbers and text: row {row + 1} is {column.iloc[row]!r}. "
+            f"Correct the {int(strange.sum())} such values, or --drop {name}"
         )
     if levels == len(column):
         raise ValueError(

@@ -44,12 +44,10 @@ def zarr(path: Path) -> Iterator[Any]:
 @contextmanager
 def _said(path: Path, kind: str) -> Iterator[None]:
     """Say which file is meant: h5py, zarr and anndata raise many kinds of errors for one reason."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # remarks about files of older versions
-        try:
-            yield
-        except Exception as error:
-            raise ValueError(f"{path} cannot be read as {kind}: {error}") from None
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(f"{path} cannot be read as {kind}: {error}") from None
 
 
 Store: TypeAlias = Callable[[Path], Any]
@@ -118,7 +116,8 @@ def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Tab
     place = {None: "X", "raw": "raw/X"}.get(layer, f"layers/{layer}")
     if place not in root:
         raise _no_matrix(path, layer, root.get("layers", ()))
-    with _said(path, "AnnData"):
+    with _said(path, "AnnData"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # remarks about files of older versions
         about = library.read_elem(root["obs"])
         names = library.read_elem(root["raw/var" if layer == "raw" else "var"]).index
     return Table(StoredColumns(path.absolute(), place, tuple(map(str, names)), store), about)
@@ -128,7 +127,8 @@ def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
     """Read the whole of a file in the layout of AnnData before version 0.7."""
     import pandas as pd
 
-    with _said(path, "AnnData"):
+    with _said(path, "AnnData"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         data = (library.read_zarr if path.is_dir() else library.read_h5ad)(path)
     source = data.raw if layer == "raw" else data
     X = getattr(source, "X", None) if layer in (None, "raw") else data.layers.get(layer)

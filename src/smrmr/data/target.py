@@ -253,5 +253,5 @@ def _numbers(values: NDArray[Any], labelled: bool, target: str) -> Vector:
         )
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     if (numbers == numbers[0]).all():
-        raise ValueError(f"y has the single value {numbers[0]} in every row. It must vary.")
+        raise ValueError(f"y has a single value in every column: {numbers[0]}. It must vary.")
     return numbers

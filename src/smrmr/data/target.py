@@ -253,5 +253,7 @@ def _numbers(values: NDArray[Any], labelled: bool, target: str) -> Vector:
         )
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     if (numbers == numbers[0]).all():
-        raise ValueError(f"y has a single value in every column: {numbers[0]}. It must vary.")
+        one = values.ndim == 1
+        what = f"the single value {numbers[0]:g}" if one else "a single value in every column"
+        raise ValueError(f"y has {what}. It must vary.")
     return numbers

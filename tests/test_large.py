@@ -10,10 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
-from smrmr import Recipe, read_data, select, simulate
+from smrmr import Recipe, select, simulate
 from smrmr.cli.commands import app
-from smrmr.data.files import large
-from smrmr.data.sources import ColumnSource
+from smrmr.data import ColumnSource, formats, read_data
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
@@ -63,7 +62,7 @@ def write_npy(folder, data):
 def test_blocks_give_what_the_whole_gives(write, genotypes, tmp_path, monkeypatch):
     options = write(tmp_path, genotypes)
     whole = read_data(**options)
-    monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options)
     assert isinstance(blocks.X, ColumnSource)
     assert isinstance(whole.X, pd.DataFrame)
@@ -86,7 +85,7 @@ def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
     table.to_csv(options["pheno"], index=False)
     more = {"drop": ["rs3", "rs149"], "missing": "impute-mode"}
     whole = read_data(**options, **more)
-    monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options, **more)
     assert blocks.X.shape == whole.X.shape == (109, 148)
     assert_array_equal(blocks.X.read(slice(None)), whole.X)
@@ -106,15 +105,19 @@ def test_gaps_are_filled_alike(how, genotypes, tmp_path, monkeypatch, rng):
     X = np.where(rng.random(genotypes.X.shape) < 0.05, np.nan, genotypes.X)
     np.save(options["path"], X)
     whole = read_data(**options, missing=how)
-    monkeypatch.setattr(large, "LARGE", 0)
+    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
     assert_array_equal(read_data(**options, missing=how).X.read(slice(None)), whole.X)
 
 
 def test_what_blocks_cannot_do_is_said(genotypes, tmp_path, monkeypatch):
     options = write_bed(tmp_path, genotypes)
-    monkeypatch.setattr(large, "LARGE", 0)
-    with pytest.raises(ValueError, match=r"drop-rows would need all genotypes.*impute-mode"):
+    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
+    with pytest.raises(
+        ValueError, match=r"drop-rows would need the whole.*Use --missing impute-mode"
+    ):
         read_data(**options, missing="drop-rows")
+    with pytest.raises(ValueError, match=r"impute-median would need fract.*missing impute-mode"):
+        read_data(**options, missing="impute-median")
     with pytest.raises(ValueError, match=r"drop-columns would need the whole file.*impute-median"):
         read_data(**write_npy(tmp_path, genotypes), missing="drop-columns")
 

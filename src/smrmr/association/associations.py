@@ -86,7 +86,7 @@ def associate(
     [0, 5]
     """
     columns, measure = as_columns(X), as_measure(measure)
-    response = as_target(y, target)
+    response = as_target(y, target, small_classes=True)
     work = Work(n_jobs, parse_bytes(max_memory), progress)
     engine = Associator(columns, measure, work)
     return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
@@ -112,7 +112,7 @@ def relevance(
     1.0
     """
     columns, measure = as_columns(X), as_measure(measure)
-    response = as_target(y, target)
+    response = as_target(y, target, small_classes=True)
     work = Work(n_jobs, parse_bytes(max_memory), progress)
     engine = Associator(columns, measure, work)
     return engine.with_target(response)

@@ -14,7 +14,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from ..data.files import read_data
+from ..data import read_data
 from ..pipeline import select as run
 from ..recipe import Recipe
 from ..report import write_report

@@ -1,6 +1,6 @@
 """What comes in: features, targets, files."""
 
-from .files import Dataset, read_data
-from .sources import ColumnSource, open_columns
+from .dataset import Dataset, open_columns, read_data
+from .sources import ColumnSource
 
 __all__ = ["ColumnSource", "Dataset", "open_columns", "read_data"]

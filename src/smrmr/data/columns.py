@@ -1,22 +1,22 @@
-"""Turns what users pass as X into checked columns of settled types."""
+"""Turns what users pass as X into checked columns of numbers and of classes."""
 
 from __future__ import annotations
 
-import sys
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ..types import Data, Indices, Mask, Vector
+from .messages import named, worst
+from .oddities import warn_about_ids, warn_about_rare
 from .sources import ColumnSource, as_source, subset
 
 MIN_ROWS = 4
-MIN_RARE = 5  # with fewer values off the most frequent one, associations have a high floor
+COLUMNS_AT_ONCE = 1024  # whose values are checked together, to bound memory
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,15 @@ class Columns:
         if isinstance(self.data, np.ndarray):
             return self.data[:, columns]
         values = _plain(np.asarray(self.data.read(columns)))
-        n_asked = (
-            len(range(self.n_columns)[columns]) if isinstance(columns, slice) else len(columns)
-        )
-        expected = self.n_rows, n_asked
+        order = np.arange(self.n_columns)[columns]
+        expected = self.n_rows, len(order)
         if values.shape != expected:  # compiled loops would read beyond the end
             raise ValueError(
                 f"the source of X gave an array of shape {values.shape}; "
                 f"{expected} were asked for. Has the file changed?"
             )
         _check_numeric(values, "X")
-        if values.dtype.kind == "f" and not np.isfinite(values).all():
-            order = np.arange(self.n_columns)[columns]
-            _refuse_gaps((~np.isfinite(values)).sum(axis=0), [self.name(k) for k in order])
+        _check_finite(values, lambda k: self.name(order[k]))
         return values
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Columns:
@@ -148,7 +144,7 @@ class Columns:
 
 
 def as_columns(X: Data) -> Columns:
-    """Check the features and settle their types.
+    """Check the features, and decide which are numbers and which are classes.
 
     Numbers and booleans are taken as they are, pandas categoricals are nominal. Everything else,
     and missing or infinite values, is refused with a message that names the columns.
@@ -170,8 +166,9 @@ def as_columns(X: Data) -> Columns:
     if n < MIN_ROWS:
         raise ValueError(f"X has {n} rows (n_samples={n}). At least {MIN_ROWS} rows are needed.")
     if source is None:
-        _check_finite(columns)
-        _warn_about_rare(columns)
+        _check_finite(columns.values, columns.name)
+        warn_about_rare(columns.values, columns.name)
+        warn_about_ids(columns.values, columns.name)
     return columns
 
 
@@ -197,16 +194,18 @@ def _from_array(X: Data) -> Columns:
 
 def _from_frame(X: Any) -> Columns:
     names = tuple(map(str, X.columns))
-    kinds = [_dtype_kind(dtype) for dtype in X.dtypes]
-    wrong = [name for name, kind in zip(names, kinds, strict=True) if kind == "other"]
+    nominal = np.array([str(dtype) == "category" for dtype in X.dtypes], dtype=bool)
+    kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
+    wrong = [names[k] for k in np.flatnonzero(~nominal) if kinds[k] not in "biuf"]
     if wrong:
         raise ValueError(
             f"columns {named(wrong)} of X hold neither numbers nor categories. Convert them: "
             "X[c].astype('category') for labels, pandas.to_numeric(X[c]) for numbers."
         )
-    nominal = np.array([kind == "category" for kind in kinds], dtype=bool)
     if not nominal.any():
-        return Columns(_plain(X.to_numpy(dtype=_common_dtype(X))), names, nominal)
+        # what is small stays so; nullable columns need a float for their missing values
+        plain = len(set(X.dtypes)) == 1 and isinstance(X.dtypes.iloc[0], np.dtype)
+        return Columns(_plain(X.to_numpy(dtype=None if plain else np.float64)), names, nominal)
     values = np.empty(X.shape, dtype=np.float64)
     for k in range(len(names)):
         column = X.iloc[:, k]
@@ -216,19 +215,6 @@ def _from_frame(X: Any) -> Columns:
         else:
             values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
     return Columns(values, names, nominal)
-
-
-def _common_dtype(X: Any) -> Any:
-    """Keep what is small already; nullable columns need a float for their missing values."""
-    plain = {dtype for dtype in X.dtypes if isinstance(dtype, np.dtype)}
-    return None if len(plain) == 1 and all(d in plain for d in X.dtypes) else np.float64
-
-
-def _dtype_kind(dtype: Any) -> str:
-    if str(dtype) == "category":
-        return "category"
-    kind = getattr(dtype, "kind", "O")
-    return "number" if kind in "biuf" else "other"
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -262,86 +248,15 @@ def _check_numeric(values: NDArray[Any], name: str) -> None:
     )
 
 
-def _check_finite(columns: Columns) -> None:
-    if columns.values.dtype.kind != "f":
+def _check_finite(values: NDArray[Any], name: Callable[[int], str]) -> None:
+    if values.dtype.kind != "f":
         return
-    bad = np.zeros(columns.n_columns, dtype=np.int64)
-    for start in range(0, columns.n_columns, 1024):
-        stop = min(start + 1024, columns.n_columns)
-        bad[start:stop] = (~np.isfinite(columns.values[:, start:stop])).sum(axis=0)
+    bad = np.zeros(values.shape[1], dtype=np.int64)
+    for start in range(0, len(bad), COLUMNS_AT_ONCE):
+        part = slice(start, start + COLUMNS_AT_ONCE)
+        bad[part] = (~np.isfinite(values[:, part])).sum(axis=0)
     if bad.any():
-        _refuse_gaps(bad, [columns.name(k) for k in range(columns.n_columns)])
-
-
-def _refuse_gaps(bad: NDArray[np.int64], names: list[str]) -> None:
-    worst = np.argsort(-bad, kind="stable")[:5]
-    counts = ", ".join(f"{names[k]}: {bad[k]}" for k in worst if bad[k])
-    raise ValueError(
-        f"{np.count_nonzero(bad)} of {len(names)} columns of X have missing or infinite "
-        f"values ({counts}{', ...' if np.count_nonzero(bad) > 5 else ''}). Impute them, or "
-        "drop these columns or rows."
-    )
-
-
-def _warn_about_rare(columns: Columns) -> None:
-    """Name the columns that are constant but for fewer than 5 values."""
-    off_mode = _count_off_mode(columns.values)
-    rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_RARE, columns.n_rows - 1)))
-    if rare.size:
-        warnings.warn(
-            f"columns {named([columns.name(int(k)) for k in rare])} have fewer than {MIN_RARE} "
-            "values that differ from their most frequent one. Their associations have a high "
-            "floor: read them with care, or drop the columns.",
-            UserWarning,
-            stacklevel=outside(),
-        )
-
-
-def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the values of each column that differ from the most frequent one, as far as MIN_RARE.
-
-    If at most 4 values differ from it, it is the median of any 9; so most columns are done with
-    after a few rows.
-    """
-    few = 2 * MIN_RARE - 1
-    if len(values) < few:
-        return np.asarray(len(values) - (values[:, None] == values).sum(axis=0).max(axis=0))
-    mode = np.sort(values[:few], axis=0)[MIN_RARE - 1]
-    counts = np.zeros(values.shape[1], dtype=np.int64)
-    open_ = np.arange(values.shape[1])
-    for start in range(0, len(values), 64):
-        rows = values[start : start + 64]
-        counts[open_] += (rows[:, open_] != mode[open_]).sum(axis=0)
-        open_ = open_[counts[open_] < MIN_RARE]
-        if not open_.size:
-            break
-    return counts
-
-
-def named(names: list[str]) -> str:
-    """The first five names, and how many more there are."""
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-
-
-def as_generator(random_state: Any) -> Generator:
-    """One Generator from a seed, a Generator, scikit-learn's RandomState, or None."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31, size=4))
-    try:
-        rng = np.random.default_rng(random_state)
-        if getattr(rng.bit_generator, "seed_seq", None) is None:  # made from an old RandomState
-            rng = np.random.default_rng(rng.integers(2**31, size=4))
-        return rng
-    except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state={random_state!r} cannot seed a generator. Give a non-negative whole "
-            "number, a numpy Generator, or None."
-        ) from error
-
-
-def outside() -> int:
-    """Stack level of the first caller outside the package, so that warnings point at user code."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
-        frame, level = frame.f_back, level + 1
-    return level
+            f"{np.count_nonzero(bad)} of {len(bad)} columns of X have missing or infinite values "
+            f"({worst(bad, name)}). Impute them, or drop these columns or rows."
+        )

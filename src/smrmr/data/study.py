@@ -23,7 +23,15 @@ class Study:
 
 
 def read_study(X: Data, y: Data, target: str = "auto") -> Study:
-    """Check features and target, and that they have the same rows."""
-    columns, response = as_columns(X), as_target(y, target)
-    check_same_rows(columns, response)
-    return Study(columns, response)
+    """Check features and target, and that they have the same rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> study = read_study(np.random.default_rng(0).normal(size=(30, 4)), ["ill", "well"] * 15)
+    >>> study.columns.n_columns, study.target.labels
+    (4, ('ill', 'well'))
+    """
+    study = Study(as_columns(X), as_target(y, target))
+    check_same_rows(study.columns, study.target)
+    return study

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.columns import as_columns
 from ..data.sources import as_source
-from ..data.study import Study
-from ..data.target import as_target, check_same_rows
+from ..data.study import Study, read_study
 from ..settings import change_strategy, nested_settings
 from ..types import Data, Mask
 
@@ -65,12 +64,15 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         elif hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
             validate_data(self, X, skip_check_array=True)
         else:
-            X = validate_data(self, X, dtype="numeric", ensure_min_samples=4)
-        columns, response = as_columns(X), as_target(y, target)
-        check_same_rows(columns, response)
+            # missing values are left to as_columns, whose message names the columns
+            X = validate_data(
+                self, X, dtype="numeric", ensure_min_samples=4, ensure_all_finite=False
+            )
+        study = read_study(X, y, target)
         if names is not None:  # scikit-learn hands on other frames as bare arrays
-            columns = replace(columns, names=tuple(map(str, names)))
-        return Study(columns, response)
+            named = replace(study.columns, names=tuple(map(str, names)))
+            study = replace(study, columns=named)
+        return study
 
     def transform(self, X: Data) -> Any:
         """Keep the selected features; frames with categories stay frames, of sources it is read."""
@@ -84,7 +86,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
             validate_data(self, X, reset=False, skip_check_array=True)
             return X.iloc[:, np.flatnonzero(self.get_support())]
-        return super().transform(X)
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all of X
+            return super().transform(X)
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.columns import outside
+from ...data.messages import outside
 from ...measures.compiled import compiled
 from ...types import Indices, Matrix
 from .correlations import Correlations

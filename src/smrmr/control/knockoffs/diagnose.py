@@ -9,8 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ...data.columns import Columns, as_columns, as_generator, named
+from ...data.columns import Columns, as_columns
+from ...data.messages import named
 from ...groups.fingerprints import unit_columns
+from ...settings import as_generator
 from ...types import Data, Indices, Mask, Matrix, Vector
 
 N_TESTS = 3

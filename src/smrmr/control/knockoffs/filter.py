@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from ...data.columns import Columns, as_columns, named, outside
+from ...data.columns import Columns, as_columns
+from ...data.messages import named, warn
 from ...data.study import Study
 from ...groups.copies import Copies, find_copies
 from ...measures import as_measure
@@ -141,7 +141,7 @@ class KnockoffFilter:
         evidence = KnockoffEvidence(relevance, tuple(draws), fdr / 2, settings)
         if evidence.failed:
             many = f" (in {len(evidence.failed)} of {len(draws)} draws)" if len(draws) > 1 else ""
-            warnings.warn(f"{evidence.failed[0]}{many}", UserWarning, stacklevel=outside())
+            warn(f"{evidence.failed[0]}{many}")
         return evidence
 
     def _draw(

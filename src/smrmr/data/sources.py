@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 
+import numpy as np
 from numpy.typing import NDArray
 
-from ...types import Indices
+from ..types import Indices
 
 Which: TypeAlias = "slice | Indices"
 
@@ -32,16 +34,21 @@ class ColumnSource(Protocol):
         """The columns asked for, as an array of all rows."""
 
 
+class Reopened:
+    """A dataclass that is pickled as its fields alone, without what it has opened or read."""
+
+    def __reduce__(self) -> Any:
+        own: Any = self
+        return type(self), tuple(getattr(own, field.name) for field in fields(own))
+
+
 @dataclass(frozen=True)
-class Subset:
+class Subset(Reopened):
     """Some rows and columns of a source; None for all of them."""
 
     source: ColumnSource
     rows: Indices | None
     columns: Indices | None
-
-    def __reduce__(self) -> Any:
-        return Subset, (self.source, self.rows, self.columns)  # without the names
 
     def take(self, rows: Indices | None, columns: Indices | None) -> Subset:
         """Some rows and columns of these."""
@@ -51,10 +58,8 @@ class Subset:
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
         n, p = self.source.shape
-        return (
-            n if self.rows is None else len(self.rows),
-            p if self.columns is None else len(self.columns),
-        )
+        rows, columns = self.rows, self.columns
+        return n if rows is None else len(rows), p if columns is None else len(columns)
 
     @cached_property
     def names(self) -> tuple[str, ...] | None:
@@ -70,6 +75,41 @@ class Subset:
         return values if self.rows is None else values[self.rows]
 
 
+@dataclass(frozen=True)
+class DaskColumns:
+    """A dask array; its blocks are computed where they are needed."""
+
+    array: Any
+    names: tuple[str, ...] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return rows_and_columns(self.array.shape, "the dask array")
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for."""
+        return np.asarray(self.array[:, columns].compute(scheduler="synchronous"))
+
+
+def as_source(X: Any) -> ColumnSource | None:
+    """X as a source if it is one, or something that is read in parts; None for what is in memory.
+
+    HDF5 data sets are opened again by their path, which is small to send to workers.
+    """
+    # not by isinstance, which would ask for the names: a million of them take seconds to read
+    if callable(getattr(X, "read", None)) and hasattr(X, "shape"):
+        return cast(ColumnSource, X)
+    package = type(X).__module__.split(".")[0]
+    if package == "dask" and hasattr(X, "compute") and hasattr(X, "shape"):
+        return DaskColumns(X)
+    if package == "h5py" and hasattr(X, "shape"):
+        from .formats.stores import StoredColumns
+
+        return StoredColumns(Path(X.file.filename).absolute(), X.name)
+    return None
+
+
 def subset(source: ColumnSource, rows: Indices | None, columns: Indices | None) -> Subset:
     """Some rows and columns of a source."""
     whole = source if isinstance(source, Subset) else Subset(source, None, None)
@@ -82,8 +122,13 @@ def _chosen(before: Indices | None, now: Indices | None) -> Indices | None:
     return before[now]
 
 
-def two_sides(shape: Any, where: Any) -> tuple[int, int]:
-    """A shape that has rows and columns; any other is refused."""
+def rows_and_columns(shape: Any, where: Any) -> tuple[int, int]:
+    """A shape of two sides; any other is refused."""
     if len(shape) != 2:
         raise ValueError(f"{where} has shape {tuple(shape)}. Rows and columns are needed.")
     return int(shape[0]), int(shape[1])
+
+
+def names_of(source: ColumnSource) -> list[str]:
+    """Names of the columns of a source; ``x0``, ``x1``, ... if it has none."""
+    return list(source.names or (f"x{k}" for k in range(source.shape[1])))

@@ -1,4 +1,4 @@
-"""The source in PLINK's .bed files."""
+"""Reads PLINK genotypes, .bed with its .bim and .fam; by columns where they are large."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...types import Indices
-from .protocol import Which
+from ..sources import Reopened, Which
+from .format import Format, Table
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
 MISSING_GENOTYPE = -1
+FAM_COLUMNS = ("family", "id", "father", "mother", "sex", "phenotype")
 FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
     np.array(
         [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)],
@@ -23,24 +24,23 @@ FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
     .view(np.uint32)
     .ravel()
 )
-HAS_GAP = (FOUR_GENOTYPES.view(np.int8).reshape(256, 4) == MISSING_GENOTYPE).any(axis=1)
 
 
 @dataclass(frozen=True)
-class BedColumns:
+class BedColumns(Reopened):
     """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
 
-    Missing genotypes are refused, or kept as -1.
+    Missing genotypes are -1, its `gap`.
     """
 
     path: Path
-    keep_gaps: bool
     shape: tuple[int, int]
+    gap = MISSING_GENOTYPE
 
     @classmethod
-    def open(cls, path: Path, *, keep_gaps: bool = False) -> BedColumns:
+    def open(cls, path: Path) -> BedColumns:
         """Check the file against the .fam and .bim beside it."""
-        n, p = (_count_lines(path.with_suffix(ending)) for ending in (".fam", ".bim"))
+        n, p = (_count_lines(path, ending) for ending in (".fam", ".bim"))
         with path.open("rb") as file:
             if file.read(3) != BED_HEADER:
                 raise ValueError(f"{path} is not a PLINK .bed file with one SNP after the other.")
@@ -50,10 +50,7 @@ class BedColumns:
                 f"{path} has {found:,} bytes; {n:,} samples of {p:,} SNPs take {wanted:,}. It is "
                 "truncated, or the .fam or .bim beside it belongs to another file."
             )
-        return cls(path, keep_gaps, (n, p))
-
-    def __reduce__(self) -> Any:
-        return BedColumns, (self.path, self.keep_gaps, self.shape)
+        return cls(path, (n, p))
 
     @cached_property
     def _packed(self) -> NDArray[np.uint8]:
@@ -78,27 +75,43 @@ class BedColumns:
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The SNPs asked for."""
-        packed = self._packed[columns]
-        values = FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]]
-        if not self.keep_gaps:
-            bad = np.flatnonzero(HAS_GAP[packed].any(axis=1))
-            # the last byte is padded, with anything
-            bad = bad[(values[bad] == MISSING_GENOTYPE).any(axis=1)]
-            if bad.size:
-                self._refuse(np.arange(self.shape[1])[columns], bad)
-        return values.T
-
-    def _refuse(self, columns: Indices, bad: Indices) -> None:
-        where = columns[bad[0]]
-        raise ValueError(
-            f"{self.path} has missing genotypes in {len(bad)} of {len(columns)} SNPs read, first "
-            f"{self.names[where]}. Use --missing impute-mode on the command line, or "
-            "open_columns(path, missing='impute-mode')."
-        )
+        packed = self._packed[columns]  # whose last byte is padded with anything
+        return FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]].T
 
 
-def _count_lines(path: Path) -> int:
-    if not path.exists():
-        raise FileNotFoundError(f"there is no {path.name} beside the .bed file in {path.parent}.")
-    with path.open("rb") as file:
+def read_bed(path: Path) -> Table:
+    """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
+    source, about = BedColumns.open(path.absolute()), _read_people(path)
+    return Table(source, about, "phenotype" if about["phenotype"].notna().any() else None)
+
+
+def _count_lines(path: Path, ending: str) -> int:
+    other = path.with_suffix(ending)
+    if not other.exists():
+        raise FileNotFoundError(f"{path} needs {other.name} beside it, which is missing.")
+    with other.open("rb") as file:
         return sum(1 for line in file if line.strip())
+
+
+def _read_people(path: Path) -> Any:
+    """Read what the .fam beside a .bed knows of its samples, by their ids."""
+    import pandas as pd
+
+    fam = path.with_suffix(".fam")
+    try:
+        about = pd.read_csv(fam, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
+    except Exception as error:  # pandas raises many kinds for one reason
+        raise ValueError(f"{fam} cannot be read: {error}") from None
+    n_more = about.shape[1] - len(FAM_COLUMNS)  # further phenotypes
+    if n_more < 0:
+        raise ValueError(
+            f"{fam} has {about.shape[1]} columns. {len(FAM_COLUMNS)} are needed: "
+            f"{', '.join(FAM_COLUMNS)}."
+        )
+    about.columns = pd.Index([*FAM_COLUMNS, *(f"phenotype{k + 2}" for k in range(n_more))])
+    for name in about.columns[len(FAM_COLUMNS) - 1 :]:
+        about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
+    return about.set_index("id")
+
+
+BED = Format(("bed", "bim", "fam"), read_bed, open=lambda path, key: BedColumns.open(path))

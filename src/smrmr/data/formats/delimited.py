@@ -1,4 +1,4 @@
-"""Reads CSV and TSV files, plain or gzipped, and Parquet files."""
+"""Reads CSV and TSV files, plain or gzipped."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from .table import Table
+from ..messages import quoted
+from .format import Format, Table
 
 
 def read_delimited(path: Path, *, transpose: bool = False) -> Table:
-    """Read a table of text, one sample a row; with `transpose`, one feature a row."""
+    """Read a table of text, one row per sample; with `transpose`, one row per feature."""
     import pandas as pd
 
     try:
@@ -33,34 +34,22 @@ def read_delimited(path: Path, *, transpose: bool = False) -> Table:
         ) from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path} is truncated or not gzip: {error}. Copy it again.") from None
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}: the header cannot be read: {error}. A name of at most "
+            f"{csv.field_size_limit():,} characters per column is needed. Is the file a table?"
+        ) from None
     except pd.errors.ParserError as error:
         detail = str(error).removeprefix("Error tokenizing data. C error: ")
         raise ValueError(f"{path} is not a proper table: {detail.strip()}.") from None
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} has no columns. A header and rows are needed.") from None
     if transpose:
-        frame = _transposed(frame, path)
+        frame = transposed(frame, path)
     if frame.empty:
         raise ValueError(f"{path} has a header but no rows of data.")
     notes = [] if separator in (",", "\t") else [f"columns are separated by {separator!r}"]
     return Table(frame, frame.iloc[:, :0], notes=notes)
-
-
-def read_parquet(path: Path, *, transpose: bool = False) -> Table:
-    """Read a Parquet file."""
-    import pandas as pd
-
-    try:
-        frame = pd.read_parquet(path)
-    except ImportError:
-        raise ValueError(
-            "Parquet files need pyarrow. Install it: pip install smrmr[files]"
-        ) from None
-    except Exception as error:  # pyarrow raises many kinds for one reason
-        raise ValueError(f"{path} cannot be read as Parquet: {error}") from None
-    if transpose:
-        frame = _transposed(frame, path)
-    return Table(frame, frame.iloc[:, :0])
 
 
 def _header(path: Path) -> tuple[list[str], str]:
@@ -89,20 +78,19 @@ def _check_header(header: list[str], path: Path, transpose: bool) -> None:
         place = names.index("", 0 if transpose else 1) + 1 + transpose
         raise ValueError(f"{path}: {what} {place} has no name in the header.")
     if twice:
-        more = f" and {len(twice) - 5} more" if len(twice) > 5 else ""
         raise ValueError(
-            f"{path}: {what} names {', '.join(map(repr, twice[:5]))}{more} appear more than once. "
-            "Every name must be different."
+            f"{path}: {what} names {quoted(twice)} appear more than once. Every name must be "
+            "different."
         )
 
 
-def _transposed(frame: Any, path: Path) -> Any:
+def transposed(frame: Any, path: Path) -> Any:
     """Turn features in rows into columns, each with its own type."""
     names = frame.index.astype(str)
     if names.has_duplicates:
-        twice = names[names.duplicated()].unique()
+        twice = quoted(names[names.duplicated()].unique())
         raise ValueError(
-            f"{path}: rows {', '.join(map(repr, twice[:5]))} appear more than once. With "
+            f"{path}: rows {twice} appear more than once. With "
             "--transpose every row is a feature and needs its own name."
         )
     turned = frame.T
@@ -120,3 +108,7 @@ def _typed(column: Any) -> Any:
         return pd.to_numeric(column)
     except (ValueError, TypeError):
         return column
+
+
+CSV = Format(("csv",), read_delimited, options=("transpose",))
+TSV = Format(("tsv", "tab", "txt"), read_delimited, options=("transpose",))

@@ -1,0 +1,216 @@
+"""Turns a file into features and a target that the selectors can use."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..types import Indices
+from .formats import format_of, load, read_in_blocks
+from .messages import did_you_mean
+from .missing import fill_source, without_missing
+from .sources import ColumnSource, names_of
+from .tables import indexed, join, split_target, typed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROW = "row of the file"  # stands for all features of a sample until they are read
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Features and target of the same samples, and where they came from.
+
+    Attributes
+    ----------
+    X
+        DataFrame of numbers and two-level categories, whose index holds sample ids; of a large
+        .bed, .h5ad, .h5, .npy or .zarr a source, which is read in blocks.
+    y
+        The target, one value per row.
+    target
+        Its name.
+    notes
+        What was decided on the way, in sentences.
+    source
+        File names and their SHA-256 checksums.
+    """
+
+    X: pd.DataFrame | ColumnSource
+    y: pd.Series[Any]
+    target: str
+    notes: list[str]
+    source: dict[str, str]
+
+
+def read_data(
+    path: str | Path,
+    target: str | None = None,
+    *,
+    format: str | None = None,
+    layer: str | None = None,
+    transpose: bool = False,
+    pheno: str | Path | None = None,
+    id: str | None = None,
+    drop: Sequence[str] = (),
+    missing: str = "refuse",
+) -> Dataset:
+    r"""Read features and a target from a file of any format that `FORMATS` lists.
+
+    These are CSV, TSV, Parquet, NPY, NPZ, MATLAB, AnnData, HDF5, PLINK and zarr.
+
+    Parameters
+    ----------
+    path
+        The file; its extension says the format unless `format` does. ``.gz`` for CSV and TSV.
+    target
+        Column to predict: of the table, of obs, of the .fam, or of `pheno`. May be left out where
+        the file has a target of its own (Y of a .mat, y of an .npz, the phenotype of a .fam).
+    format
+        Extension that the file should have had.
+    layer
+        AnnData: a layer, or ``"raw"``.
+    transpose
+        Features are in rows; the first column names them, the header names the samples.
+    pheno, id
+        Another table with the target, joined by the column `id`.
+    drop
+        Columns that are not features.
+    missing
+        ``"refuse"``: an error that names the worst columns; ``"drop-columns"``, ``"drop-rows"``:
+        those that have any; ``"impute-median"``, ``"impute-mean"``, ``"impute-mode"``: fill each
+        column with its own. Infinite values count as missing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from smrmr.data import read_data
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
+    >>> _ = path.write_text("a,b,y\n1,5,0.1\n2,6,0.2\n4,7,0.4\n3,9,0.3\n")
+    >>> data = read_data(path, "y")
+    >>> list(data.X.columns), data.y.tolist()
+    (['a', 'b'], [0.1, 0.2, 0.4, 0.3])
+    """
+    import pandas as pd
+
+    path = Path(path)
+    if path.suffix.lower() in (".bim", ".fam"):
+        path = path.with_suffix(".bed")
+    table = load(path, format, layer=layer, transpose=transpose)
+    checksums = {path.name: _checksum(path)}
+    notes = list(table.notes)
+    source = None if hasattr(table.features, "iloc") else table.features
+    if source is not None:
+        n, p = source.shape
+        notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
+        rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
+        table = replace(table, features=rows)  # joined and left out like features in memory
+    if pheno is not None:
+        pheno = Path(pheno)
+        table, more = join(table, pheno, id)
+        notes += more
+        checksums[pheno.name] = _checksum(pheno)
+    elif id is not None:
+        table = indexed(table, id, path)
+    if source is not None and target is not None and target not in table.about:
+        raise ValueError(
+            f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)} It is "
+            "read in blocks, so none of its features can be the target: use --pheno."
+        )
+    y, features = split_target(table, target, path)
+    if source is None:
+        left = _columns_left(features.columns, drop)
+        features = features.iloc[:, left] if drop else features
+        features, y, more = _without_missing(features, y, missing)
+        X: pd.DataFrame | ColumnSource = typed(features)
+    else:
+        rows, y, more = _without_missing(features, y, missing)
+        columns = _columns_left(names_of(source), drop) if drop else None
+        X = fill_source(source, missing, rows[ROW].to_numpy(), columns)
+    return Dataset(X, y, str(y.name), notes + more, checksums)
+
+
+def open_columns(
+    path: str | Path, key: str | None = None, *, missing: str = "refuse"
+) -> ColumnSource:
+    """Open a file whose columns are read when they are needed.
+
+    Parameters
+    ----------
+    path
+        .npy, .h5ad, .h5 or .hdf5, .zarr, .bed.
+    key
+        Which matrix of an HDF5 file or a zarr group (``"X"`` if left out).
+    missing
+        What to do about missing values when they are read: ``"refuse"``, ``"impute-median"``,
+        ``"impute-mean"`` or ``"impute-mode"``; genotypes have no median and no mean.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from smrmr import relevance, simulate
+    >>> from smrmr.data import open_columns
+    >>> data = simulate("1.a", n=100, p=20, random_state=0)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "X.npy"
+    >>> np.save(path, data.X)
+    >>> source = open_columns(path)
+    >>> bool((relevance(source, data.y) == relevance(data.X, data.y)).all())
+    True
+    """
+    path = Path(path).absolute()  # workers may start elsewhere
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file {path}.")
+    opener = format_of(path).open
+    if opener is None:
+        raise ValueError(f"{path} cannot be read by columns. Use {read_in_blocks()}.")
+    return fill_source(opener(path, key), missing)
+
+
+def _columns_left(names: Sequence[str], drop: Sequence[str]) -> Indices:
+    known = set(names)
+    for name in drop:
+        if name not in known:
+            raise ValueError(f"--drop {name}: no such column.{did_you_mean(name, names)}")
+    left = np.array([k for k, name in enumerate(names) if name not in drop], dtype=np.intp)
+    if not left.size:
+        raise ValueError("no feature is left beside the target. A table with features is needed.")
+    return left
+
+
+def _without_missing(
+    features: pd.DataFrame, y: pd.Series[Any], missing: str
+) -> tuple[pd.DataFrame, pd.Series[Any], list[str]]:
+    """Leave out rows without a target, which no rule can fill; then drop or fill features."""
+    notes = []
+    unknown = y.isna().to_numpy()
+    if unknown.any():
+        if unknown.all():
+            raise ValueError(f"the target {y.name!r} has no value at all.")
+        if missing == "refuse":
+            raise ValueError(
+                f"the target {y.name!r} is missing in {int(unknown.sum())} of {len(y)} rows. Any "
+                "choice of --missing leaves such rows out (drop-rows, impute-median, ...)."
+            )
+        notes.append(f"{int(unknown.sum())} of {len(y)} rows without a target dropped")
+        features, y = features.iloc[np.flatnonzero(~unknown)], y[~unknown]
+    position = features.reset_index(drop=True)
+    position, more = without_missing(position, missing)
+    rows = position.index.to_numpy()
+    return position.set_axis(features.index[rows]), y.iloc[rows], notes + more
+
+
+def _checksum(path: Path) -> str:
+    """SHA-256 of a file, or of all files of a folder in order."""
+    digest = hashlib.sha256()
+    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+    for file in files:
+        with file.open("rb") as stream:
+            for chunk in iter(lambda: stream.read(1 << 20), b""):
+                digest.update(chunk)
+    return digest.hexdigest()

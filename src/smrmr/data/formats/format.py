@@ -1,0 +1,76 @@
+"""Defines what a format of files offers, and what its reader returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..sources import ColumnSource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a reader returns.
+
+    Attributes
+    ----------
+    features
+        One column per feature and one row per sample: a DataFrame whose index holds the sample
+        ids, or a source of columns, which is read later, whole or in blocks.
+    about
+        What else the file knows of the samples (obs, phenotypes, y), in the same rows.
+    target
+        Name of the column of `about` that is the target unless the user names another.
+    notes
+        What the reader decided that the user should know.
+    """
+
+    features: Any
+    about: pd.DataFrame
+    target: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of files, known by its extensions.
+
+    Attributes
+    ----------
+    extensions
+        The first one is also the name of the format.
+    read
+        Reads features and what is known of the samples: ``read(path, **options)``.
+    options
+        Those options of `read_data` that `read` takes: ``"layer"``, ``"transpose"``.
+    open
+        Opens the features alone, by columns: ``open(path, key)``; None if that is not possible.
+    folder
+        Whether it may be a folder.
+    """
+
+    extensions: tuple[str, ...]
+    read: Callable[..., Table]
+    options: tuple[str, ...] = ()
+    open: Callable[[Path, str | None], ColumnSource] | None = None
+    folder: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the user calls it."""
+        return self.extensions[0]
+
+
+def needed(module: str, files: str) -> Any:
+    """Import a package of the extra `files`, or say that it is needed for such files."""
+    try:
+        return import_module(module)
+    except ImportError:
+        package = module.split(".")[0]
+        raise ImportError(f"{files} need {package}. Install it: pip install smrmr[files]") from None

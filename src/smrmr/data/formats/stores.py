@@ -1,0 +1,199 @@
+"""Reads stores of arrays, HDF5 and zarr, and AnnData in either of them; by columns where large."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...types import Indices
+from ..messages import did_you_mean, named
+from ..sources import Reopened, Which, rows_and_columns
+from .format import Format, Table, needed
+from .named_arrays import table_of
+
+ENTRIES_AT_ONCE = 4_000_000  # of a sparse matrix stored by rows, which is read through
+
+
+@contextmanager
+def hdf5(path: Path) -> Iterator[Any]:
+    """Open an HDF5 file for as long as it is read."""
+    library = needed("h5py", "HDF5 files")
+    with _said(path, "AnnData or other HDF5"):
+        root = library.File(path, "r")
+    with root:
+        yield root
+
+
+@contextmanager
+def zarr(path: Path) -> Iterator[Any]:
+    """Open a zarr store."""
+    library = needed("zarr", "zarr stores")
+    with _said(path, "zarr"):
+        root = library.open(str(path), mode="r")
+    yield root
+
+
+@contextmanager
+def _said(path: Path, kind: str) -> Iterator[None]:
+    """Say which file is meant: h5py, zarr and anndata raise many kinds of errors for one reason."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(f"{path} cannot be read as {kind}: {error}") from None
+
+
+Store: TypeAlias = Callable[[Path], Any]
+
+
+@dataclass(frozen=True)
+class StoredColumns(Reopened):
+    """A matrix in an HDF5 file or zarr store: an array, or a sparse matrix as AnnData writes it.
+
+    Sparse columns are dense once read. A matrix stored by rows (CSR) is read through for every
+    block of columns; stored by columns (CSC) only the block itself is read.
+    """
+
+    path: Path
+    key: str = "X"
+    names: tuple[str, ...] | None = None
+    store: Store = hdf5
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        with self.store(self.path) as root:
+            matrix = self._matrix(root)
+            shape = matrix.attrs.get("shape", getattr(matrix, "shape", ()))
+            return rows_and_columns(shape, self.path)
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for."""
+        with self.store(self.path) as root:
+            matrix = self._matrix(root)
+            if hasattr(matrix, "shape"):
+                return _from_array(matrix, columns)
+            order = np.arange(self.shape[1])[columns]
+            if matrix.attrs.get("encoding-type") == "csc_matrix":
+                return _from_csc(matrix, order, self.shape[0])
+            return _from_csr(matrix, order, self.shape)
+
+    def _matrix(self, root: Any) -> Any:
+        if hasattr(root, "shape"):  # the store is one array
+            return root
+        if self.key not in root:
+            raise ValueError(f"{self.path} has no {self.key!r}. It holds {named(root)}.")
+        return root[self.key]
+
+
+def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
+    """Read an array, a group with X and y, or AnnData; X is left where it lies.
+
+    Of AnnData X, a layer or ``"raw"`` are the features, and the target is a column of obs.
+    """
+    with store(path) as root:
+        if hasattr(root, "shape"):
+            root = {"X": root}
+        elif "obs" in root and "var" in root:
+            return _read_anndata(root, path, layer, store)
+        if layer is not None:
+            raise ValueError(f"--layer is for AnnData; {path.name} holds {named(root)}.")
+        arrays = {name: root[name] for name in root if hasattr(root[name], "shape")}
+        return table_of(arrays, path, partial(StoredColumns, path.absolute(), store=store))
+
+
+def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Table:
+    library = needed("anndata.io", "AnnData files")
+    if root["obs"].attrs.get("encoding-type") != "dataframe":
+        return _read_old_anndata(library, path, layer)
+    place = {None: "X", "raw": "raw/X"}.get(layer, f"layers/{layer}")
+    if place not in root:
+        raise _no_matrix(path, layer, root.get("layers", ()))
+    with _said(path, "AnnData"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # remarks about files of older versions
+        about = library.read_elem(root["obs"])
+        names = library.read_elem(root["raw/var" if layer == "raw" else "var"]).index
+    return Table(StoredColumns(path.absolute(), place, tuple(map(str, names)), store), about)
+
+
+def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
+    """Read the whole of a file in the layout of AnnData before version 0.7."""
+    import pandas as pd
+
+    with _said(path, "AnnData"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = (library.read_zarr if path.is_dir() else library.read_h5ad)(path)
+    source = data.raw if layer == "raw" else data
+    X = getattr(source, "X", None) if layer in (None, "raw") else data.layers.get(layer)
+    if X is None:
+        raise _no_matrix(path, layer, data.layers)
+    values = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+    names = source.var_names.astype(str)
+    return Table(pd.DataFrame(values, index=data.obs_names, columns=names), data.obs)
+
+
+def _no_matrix(path: Path, layer: str | None, layers: Iterable[str]) -> ValueError:
+    if layer is None:
+        return ValueError(f"{path} has no X. Name a layer with --layer.{did_you_mean('', layers)}")
+    if layer == "raw":
+        return ValueError(f"{path} has no raw matrix. Leave out --layer to read X.")
+    return ValueError(f"{path} has no layer {layer!r}.{did_you_mean(layer, layers)}")
+
+
+def _from_array(array: Any, columns: Which) -> NDArray[Any]:
+    """Columns of an array on disk, read in one span where they lie close together."""
+    if isinstance(columns, slice):
+        return np.asarray(array[:, columns])
+    if not len(columns):
+        return np.asarray(array[:, :0])
+    low, high = int(columns.min()), int(columns.max()) + 1
+    if high - low <= 4 * len(columns):
+        return np.asarray(array[:, low:high])[:, columns - low]
+    return np.column_stack([np.asarray(array[:, int(k)]) for k in columns])
+
+
+def _from_csc(group: Any, columns: Indices, n_rows: int) -> NDArray[Any]:
+    pointers = group["indptr"][:]
+    out = np.zeros((n_rows, len(columns)), dtype=group["data"].dtype)
+    for place, k in enumerate(columns):
+        start, stop = int(pointers[k]), int(pointers[k + 1])
+        np.add.at(out[:, place], group["indices"][start:stop], group["data"][start:stop])
+    return out
+
+
+def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[Any]:
+    """Go through the rows, a few million entries at a time, and keep the columns asked for."""
+    pointers = group["indptr"][:]
+    columns, back = np.unique(columns, return_inverse=True)  # one may be asked for twice
+    place = np.full(shape[1], -1)
+    place[columns] = np.arange(len(columns))
+    out = np.zeros((shape[0], len(columns)), dtype=group["data"].dtype)
+    for start in range(0, int(pointers[-1]), ENTRIES_AT_ONCE):
+        stop = min(start + ENTRIES_AT_ONCE, int(pointers[-1]))
+        where = place[group["indices"][start:stop]]
+        wanted = np.flatnonzero(where >= 0)
+        rows = np.searchsorted(pointers, start + wanted, side="right") - 1
+        np.add.at(out, (rows, where[wanted]), group["data"][start:stop][wanted])
+    return out[:, back]
+
+
+HDF5 = Format(
+    ("h5ad", "h5", "hdf5"),
+    partial(read_store, store=hdf5),
+    options=("layer",),
+    open=lambda path, key: StoredColumns(path, key or "X", store=hdf5),
+)
+ZARR = Format(
+    ("zarr",),
+    partial(read_store, store=zarr),
+    options=("layer",),
+    open=lambda path, key: StoredColumns(path, key or "X", store=zarr),
+    folder=True,
+)

@@ -1,0 +1,79 @@
+"""Wording that the messages of this folder share."""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+EXPONENT = r"(?:[eE][+-]?\d+)?"
+WITHOUT_COMMA = re.compile(r"[+-]?\d+(?:\.\d+)?" + EXPONENT)
+WITH_COMMA = re.compile(  # 1,234.5 and 1.234,5 and 3,5
+    r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+,\d+)" + EXPONENT
+)
+
+
+def named(names: Iterable[Any]) -> str:
+    """The first five names, and how many more there are."""
+    names = [str(name) for name in names]
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def quoted(names: Iterable[Any]) -> str:
+    """The first five names in quotation marks, and how many more there are."""
+    return named(map(repr, map(str, names)))
+
+
+def worst(counts: NDArray[Any], name: Callable[[int], Any]) -> str:
+    """The five columns with the largest counts, each with its own."""
+    n_bad = int(np.count_nonzero(counts))
+    order = np.argsort(-counts, kind="stable")[: min(5, n_bad)]
+    return ", ".join([f"{name(int(k))}: {counts[k]}" for k in order] + ["..."] * (n_bad > 5))
+
+
+def did_you_mean(name: str, known: Iterable[Any]) -> str:
+    """Suggest names like the one that was not found."""
+    known = [str(k) for k in known]
+    lowered = {k.lower(): k for k in known}
+    close = get_close_matches(name, known, n=3) or [
+        lowered[k] for k in get_close_matches(name.lower(), list(lowered), n=3)
+    ]
+    if close:
+        return f" Did you mean {' or '.join(map(repr, close))}?"
+    return f" There are {quoted(known)}." if known else ""
+
+
+def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
+    """Refuse texts that all are numbers once their commas are read as a spreadsheet reads them."""
+    example = None
+    for value in values:
+        text = str(value).strip()
+        if WITH_COMMA.fullmatch(text):
+            example = example or text
+        elif not WITHOUT_COMMA.fullmatch(text):
+            return
+    if example is not None:
+        raise ValueError(
+            f"{what} holds text such as {example!r}, which looks like a number with a decimal "
+            "comma or with separators of thousands. Write numbers with a decimal point and "
+            f"nothing between the thousands, such as 3.5 and 1234{advice}"
+        )
+
+
+def warn(message: str) -> None:
+    """Warn the user, pointing at the line outside the package that called it."""
+    warnings.warn(message, UserWarning, stacklevel=outside())
+
+
+def outside() -> int:
+    """Stack level of the first caller outside the package, so that warnings point at user code."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
+        frame, level = frame.f_back, level + 1
+    return level

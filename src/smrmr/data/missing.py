@@ -1,0 +1,182 @@
+"""Drops or fills missing values as the user chose; nothing is done without being asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Indices, Matrix, Vector
+from .messages import worst
+from .sources import ColumnSource, Which, names_of, subset
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
+LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
+
+
+def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[str]]:
+    """Drop or fill missing values of a DataFrame, and say what was done.
+
+    Parameters
+    ----------
+    frame
+        Numbers and labels. Infinite values count as missing.
+    how
+        ``"refuse"``: an error that names the worst columns; ``"drop-columns"``, ``"drop-rows"``:
+        those that have any; ``"impute-median"``, ``"impute-mean"`` (numbers only),
+        ``"impute-mode"``: fill each column with its own.
+
+    Returns
+    -------
+    The DataFrame (its index says which rows are left), and what was done, in words.
+    """
+    check_choice(how)
+    gaps = _gaps(frame)
+    per_column = gaps.sum(axis=0)
+    bad = np.flatnonzero(per_column)
+    if bad.size == 0:
+        return frame, []
+    total = int(per_column.sum())
+    values = (
+        f"{total} missing value{'s' * (total != 1)} in {bad.size} column{'s' * (bad.size != 1)}"
+    )
+    if how == "refuse":
+        raise ValueError(
+            f"{values} of {frame.shape[1]} ({worst(per_column, frame.columns.__getitem__)}), in "
+            f"{int(gaps.any(axis=1).sum())} of {len(frame)} rows. Choose --missing drop-columns, "
+            "drop-rows, impute-median, impute-mean or impute-mode (missing=... in Python)."
+        )
+    if how.startswith("drop-"):
+        axis, kind = (0, "row") if how == "drop-rows" else (1, "column")
+        full = ~gaps.any(axis=1 - axis)
+        if not full.any():
+            raise ValueError(f"{values}: every {kind} has one. Use --missing impute-median.")
+        left = frame.iloc[full] if axis == 0 else frame.iloc[:, full]
+        note = f"{int((~full).sum())} of {len(full)} {kind}s with missing values dropped"
+        return left, [note]
+    kind = how.removeprefix("impute-")
+    filled = frame.copy()
+    for k in bad:
+        filled.isetitem(k, _filled_column(frame.iloc[:, k], gaps[:, k], kind))
+    return filled, [f"{values} filled with the column {kind}"]
+
+
+def check_choice(how: str) -> None:
+    """Refuse a choice that does not exist."""
+    if how not in CHOICES:
+        raise ValueError(f"missing={how!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
+
+
+def _gaps(frame: pd.DataFrame) -> Any:
+    gaps = np.array(frame.isna())  # a copy: what pandas gives may be read-only
+    real = [k for k, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "") == "f"]
+    gaps[:, real] |= np.isinf(frame.iloc[:, real].to_numpy(dtype=np.float64, na_value=np.nan))
+    return gaps
+
+
+def _filled_column(column: pd.Series[Any], gap: Any, kind: str) -> Any:
+    known = column[~gap]
+    if known.empty:
+        raise ValueError(f"column {column.name} has no value at all. Drop it: --drop {column.name}")
+    if getattr(column.dtype, "kind", "O") in "biuf":
+        value = float(FILLS[kind](known.to_numpy(dtype=np.float64)[:, None])[0])
+        if not isinstance(column.dtype, np.dtype):  # nullable whole numbers take no fractions
+            column = column.astype("Float64").astype(np.float64)
+    elif kind == "mode":
+        value = known.mode().iloc[0]
+    else:
+        raise ValueError(
+            f"column {column.name} holds labels, which have no {kind}. Use --missing impute-mode."
+        )
+    return column.where(~gap, value)
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A source whose missing values are replaced by the median, mean or mode of their column.
+
+    Whole numbers mark a missing value by `gap`. With ``"refuse"`` missing values are refused.
+    """
+
+    source: ColumnSource
+    how: str
+    gap: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.source.shape
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they have any."""
+        return self.source.names
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for, without gaps."""
+        values = np.asarray(self.source.read(columns))
+        there = values != self.gap if self.gap is not None else np.isfinite(values)
+        if there.all():
+            return values
+        bad = ~there.all(axis=0) if self.how == "refuse" else ~there.any(axis=0)
+        if bad.any():
+            first = names_of(self)[np.arange(self.shape[1])[columns][bad][0]]
+            raise ValueError(
+                f"column {first} has no value at all. Drop it: --drop {first}"
+                if self.how != "refuse"
+                else f"{bad.sum()} of {len(bad)} columns read have missing values, first {first}. "
+                "Use --missing impute-mode (missing='impute-mode' in Python)."
+            )
+        fill = FILLS[self.how](np.where(there, values.astype(np.float64), np.nan))
+        return np.where(there, values, fill.astype(values.dtype))
+
+
+def fill_source(
+    source: ColumnSource, how: str, rows: Indices | None = None, columns: Indices | None = None
+) -> ColumnSource:
+    """Some rows and columns of a source, their gaps filled by what these rows hold, or refused.
+
+    A source whose missing values are marked by a whole number, its `gap`, can only take the most
+    frequent value of a column, for a median or a mean may be a fraction.
+    """
+    check_choice(how)
+    gap = getattr(source, "gap", None)
+    if rows is not None or columns is not None:
+        source = subset(source, rows, columns)
+    if how == "refuse" and gap is None:  # who reads numbers checks them
+        return source
+    possible = CHOICES[3:] if gap is None else CHOICES[5:]
+    if how not in ("refuse", *possible):
+        whole = "the whole file in memory, and it is read in blocks"
+        reason = whole if how.startswith("drop-") else "fractions, and this file has none"
+        raise ValueError(
+            f"--missing {how} would need {reason}. Use --missing {' or '.join(possible)}."
+        )
+    return Filled(source, how.removeprefix("impute-"), gap)
+
+
+def _modes(values: Matrix) -> Vector:
+    """The most frequent value of each column, the smallest of equals."""
+    levels = np.unique(values[np.isfinite(values)])
+    if 0 < levels.size <= LEVELS_AT_ONCE:  # genotypes and the like, all columns at once
+        return np.asarray(levels[np.argmax([(values == x).sum(axis=0) for x in levels], axis=0)])
+    modes = np.full(values.shape[1], np.nan)
+    for k, column in enumerate(values.T):
+        found, counts = np.unique(column[np.isfinite(column)], return_counts=True)
+        if found.size:
+            modes[k] = found[counts.argmax()]
+    return modes
+
+
+FILLS: dict[str, Callable[[Matrix], Any]] = {
+    "median": partial(np.nanmedian, axis=0),
+    "mean": partial(np.nanmean, axis=0),
+    "mode": _modes,
+}

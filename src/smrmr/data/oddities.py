@@ -1,0 +1,92 @@
+"""Warns about columns that are likely to mislead: rare values, and sample ids."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Indices
+from .messages import named, warn
+
+MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, associations have a high floor
+ROWS_AT_ONCE = 64  # between which columns that are decided are left out
+COLUMNS_AT_ONCE = 4096  # whose first rows are looked at together, to bound memory
+MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
+MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
+
+
+def warn_about_rare(values: NDArray[Any], name: Callable[[int], str]) -> None:
+    """Name the columns that are constant but for fewer than 5 values."""
+    off_mode = _count_off_mode(values)
+    rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
+    if rare.size:
+        warn(
+            f"columns {named(name(int(k)) for k in rare)} have fewer than {MIN_OTHER_VALUES} "
+            "values that differ from their most frequent one. Their associations have a high "
+            "floor: read them with care, or drop the columns."
+        )
+
+
+def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the values of each column that differ from the most frequent one, as far as 5.
+
+    If at most 4 values differ from it, it is the median of any 9; so most columns are done with
+    after a few rows.
+    """
+    few = 2 * MIN_OTHER_VALUES - 1
+    if len(values) < few:
+        return np.asarray(len(values) - (values[:, None] == values).sum(axis=0).max(axis=0))
+    mode = np.sort(values[:few], axis=0)[MIN_OTHER_VALUES - 1]
+    counts = np.zeros(values.shape[1], dtype=np.int64)
+    undecided = np.arange(values.shape[1])
+    for start in range(0, len(values), ROWS_AT_ONCE):
+        rows = values[start : start + ROWS_AT_ONCE]
+        counts[undecided] += (rows[:, undecided] != mode[undecided]).sum(axis=0)
+        undecided = undecided[counts[undecided] < MIN_OTHER_VALUES]
+        if not undecided.size:
+            break
+    return counts
+
+
+def warn_about_ids(values: NDArray[Any], name: Callable[[int], str]) -> None:
+    """Name the columns that look like sample ids: with sorted rows they are related to the target.
+
+    Such a column holds whole numbers that go up or down by the same step from row to row, or
+    every number of a range once, in any order. Numbers that are merely all different are not
+    named, for read counts of a gene often are; nor are more than 5 columns, or more than half of
+    them, which are ranks rather than ids. The first rows rule out nearly all columns.
+    """
+    n, p = values.shape
+    found: list[int] = []
+    if n >= MIN_ROWS_OF_IDS:
+        for start in range(0, p, COLUMNS_AT_ONCE):
+            likely = start + _likely_ids(values[:, start : start + COLUMNS_AT_ONCE])
+            found += [int(k) for k in likely if _counts(values[:, k])]
+            if len(found) > MAX_COLUMNS_OF_IDS:
+                return
+    if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
+        warn(
+            f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
+            "every number of a range once. If they are ids, drop the columns (--id NAME or --drop "
+            "NAME on the command line), for ids of sorted rows pass for features."
+        )
+
+
+def _likely_ids(values: NDArray[Any]) -> Indices:
+    """Columns whose first rows are different whole numbers, at equal steps or close together."""
+    head = values[:MIN_ROWS_OF_IDS].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are no ids
+        steps, ordered = np.diff(head, axis=0), np.sort(head, axis=0)
+        whole = (head == np.rint(head)).all(axis=0) & (np.diff(ordered, axis=0) > 0).all(axis=0)
+        near = ordered[-1] - ordered[0] < len(values)
+    return np.flatnonzero(whole & ((steps == steps[0]).all(axis=0) | near))
+
+
+def _counts(column: NDArray[Any]) -> bool:
+    """Whether a column goes by equal steps, or is made of consecutive numbers in any order."""
+    with np.errstate(over="ignore"):
+        steps = np.diff(column)
+    return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())

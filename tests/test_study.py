@@ -1,0 +1,153 @@
+"""What users pass as X and y: what is refused, what is warned about, and with which words."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from smrmr import (
+    Recipe,
+    SmRMR,
+    relevance,
+    select,
+    simulate,
+)
+from smrmr.association import projection_correlation_squared
+from smrmr.data.study import read_study
+
+nothing_found = pytest.mark.filterwarnings(
+    "ignore:No features were selected", "ignore:Knockoffs. NOT exchangeable"
+)
+
+
+def labels(n_classes, n=150):
+    return np.array([f"c{k % n_classes}" for k in range(n)])
+
+
+@pytest.mark.parametrize("n_classes", [149, 120, 40, 31])
+def test_many_small_classes_are_refused(n_classes, rng):
+    """Oracle: the rule, 5 rows per class on average; noise selected features at 149, 120, 40."""
+    X = rng.normal(size=(150, 30))
+    with pytest.raises(ValueError, match=rf"{n_classes} classes for 150 rows.*Merge rare classes"):
+        select(X, labels(n_classes), Recipe(), rng=0)
+
+
+def test_mostly_single_classes_are_refused():
+    """Oracle: the rule; 4 of 7 classes have one row, though the average is 21 rows per class."""
+    y = np.repeat(list("abcdefg"), [100, 40, 6, 1, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"7 classes for 150 rows, 4 of them with a single row"):
+        read_study(np.random.default_rng(0).normal(size=(150, 3)), y)
+
+
+def test_small_classes_can_be_measured(rng):
+    """Oracle: the same classes as numbers of a category, measured as a plain variable."""
+    x, y = rng.normal(size=20), labels(7, 20)
+    expected = projection_correlation_squared(x, y)
+    assert relevance(x[:, None], y)[0] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "y", [labels(2, 8), labels(30), np.repeat(["a", "b"], [149, 1]), np.repeat(list("abc"), 5)]
+)
+def test_few_classes_are_taken(y, rng):
+    """Oracle: the rule; two classes of any size, or 5 rows per class on average."""
+    study = read_study(rng.normal(size=(len(y), 3)), y)
+    assert study.target.kind == "classes"
+    assert set(study.target.labels) == set(y)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        [f"{k},{k % 10}" for k in range(60)],
+        [f"{k},{k:03d}" if k else "17" for k in range(60)],
+        [f"1.{k:03d},5" for k in range(60)],
+        [f"-{k},5e-3" for k in range(60)],
+    ],
+    ids=["3,5", "1,234", "1.234,5", "-3,5e-3"],
+)
+@pytest.mark.parametrize("target", ["auto", "continuous"])
+def test_numbers_with_commas_are_no_classes(written, target, rng):
+    """Oracle: numbers as spreadsheets of other countries write them."""
+    y = np.array(written)[rng.integers(0, 6, size=60)]
+    with pytest.raises(ValueError, match=r"y holds text such as .*decimal point.*'classes'"):
+        read_study(rng.normal(size=(60, 3)), y, target)
+    assert read_study(rng.normal(size=(60, 3)), y, "classes").target.kind == "classes"
+
+
+@pytest.mark.parametrize("y", [["1,2,3", "2,3,4"], ["a,5", "b,5"], ["1", "2"], ["3,", ",5"]])
+def test_labels_with_commas_stay_labels(y, rng):
+    """Oracle: none of these is a number in any country, but for plain ones."""
+    assert read_study(rng.normal(size=(40, 3)), y * 20).target.kind == "classes"
+
+
+# --- sample ids -----------------------------------------------------------------------------------
+
+
+def ids(kind, n, rng):
+    return {
+        "sorted": np.arange(1000, 1000 + n),
+        "by tens": np.arange(0, 10 * n, 10)[::-1],
+        "shuffled": rng.permutation(n) + 7,
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["sorted", "by tens", "shuffled"])
+@pytest.mark.parametrize("dtype", [np.uint32, np.int64, np.float64])
+def test_columns_that_look_like_ids_are_named(kind, dtype, rng):
+    """Oracle: the one column that holds ids, in frames and in arrays."""
+    frame = pd.DataFrame(rng.poisson(300, size=(150, 8))).add_prefix("gene")
+    frame.insert(3, "patient", ids(kind, 150, rng).astype(dtype))
+    y = rng.normal(size=150)
+    with pytest.warns(UserWarning, match=r"columns patient look like sample ids.*--id NAME"):
+        read_study(frame, y)
+    with pytest.warns(UserWarning, match=r"columns x3 look like sample ids"):
+        read_study(frame.to_numpy(dtype=dtype), y)
+
+
+@pytest.mark.parametrize("kind", ["counts", "ranks", "numbers", "few rows", "huge"])
+def test_columns_that_are_no_ids_are_not_named(kind, rng):
+    """Oracle: data of the field, in which every warning would be a false alarm."""
+    X = {
+        "counts": lambda: rng.poisson(40, size=(60, 5000)),
+        "ranks": lambda: rng.permuted(np.tile(np.arange(60), (5000, 1)), axis=1).T,
+        "numbers": lambda: rng.normal(size=(60, 5000)),
+        "few rows": lambda: rng.permuted(np.tile(np.arange(12), (3, 1)), axis=1).T,
+        "huge": lambda: 1e308 * rng.uniform(-1, 1, size=(60, 50)),
+    }[kind]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_study(X, rng.normal(size=len(X)))
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_missing_values_of_an_array_are_named_by_the_estimator(bad, rng):
+    """Oracle: our own words, which name the column; scikit-learn's do not."""
+    X = rng.normal(size=(40, 5))
+    X[3, 2] = bad
+    with pytest.raises(ValueError, match=r"1 of 5 columns .* infinite values \(x2: 1\)\. Impute"):
+        SmRMR().fit(X, rng.normal(size=40))
+
+
+@nothing_found
+def test_the_largest_numbers_are_fitted_without_a_warning():
+    """Oracle: the same data scaled by a power of two, which changes nothing."""
+    data = simulate("1.d", n=100, p=100, random_state=0)
+    X = data.X / np.abs(data.X).max() * 1.7e308
+    small = np.ldexp(X, -1000)
+    fitted = SmRMR(random_state=0, fdr=0.5).fit(X, data.y)
+    expected = SmRMR(random_state=0, fdr=0.5).fit(small, data.y)
+    assert_array_equal(fitted.support_, expected.support_)
+    assert_array_equal(fitted.transform(X), X[:, fitted.support_])
+
+
+def test_features_and_target_of_different_lengths(rng):
+    with pytest.raises(ValueError, match="X has 40 rows and y has 39"):
+        read_study(rng.normal(size=(40, 2)), rng.normal(size=39))

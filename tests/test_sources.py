@@ -402,7 +402,9 @@ def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
         assert_array_equal(found.W, expected.W)
     again = {block for block in blocks if block.stat().st_mtime_ns != written[block]}
     assert again == {damaged, lost}
-    with pytest.raises(ValueError, match=r"control was 'knockoffs' and is 'knockoffs.penalty=scad.'"):
+    with pytest.raises(
+        ValueError, match=r"control was 'knockoffs' and is 'knockoffs.penalty=scad.'"
+    ):
         select(data.X, data.y, recipe(fdr=0.4, max_memory="200kB", penalty="scad"), rng=0,
                run_dir=tmp_path / "run")  # fmt: skip
     with pytest.raises(ValueError, match="another run: y was"):
@@ -413,13 +415,13 @@ def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
         select(other, data.y, settings, rng=0, run_dir=tmp_path / "run")
     labels = np.array([f"c{i % 12}" for i in range(150)])
     numbers = np.arange(150) % 12
-    select(data.X, labels, recipe, rng=0, run_dir=tmp_path / "labels")
+    select(data.X, labels, settings, rng=0, run_dir=tmp_path / "labels")
     with pytest.raises(ValueError, match=r"y was 'classes.*is 'continuous"):
-        select(data.X, numbers, recipe, rng=0, run_dir=tmp_path / "labels")
+        select(data.X, numbers, settings, rng=0, run_dir=tmp_path / "labels")
     eye = recipe(max_memory="200kB", knockoffs=Gaussian(covariance=np.eye(180)))
     select(data.X, data.y, eye, rng=0, run_dir=tmp_path / "eye")
     half = recipe(max_memory="200kB", knockoffs=Gaussian(covariance=0.5 + 0.5 * np.eye(180)))
-    with pytest.raises(ValueError, match="covariance was 'array"):
+    with pytest.raises(ValueError, match="covariance=array"):
         select(data.X, data.y, half, rng=0, run_dir=tmp_path / "eye")
     drawn = recipe(max_memory="200kB", knockoffs=lambda X, rng: rng.permuted(X, axis=0))
     with pytest.raises(ValueError, match="knockoffs as an array"):

@@ -9,13 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
 
-from smrmr import (
-    Recipe,
-    SmRMR,
-    relevance,
-    select,
-    simulate,
-)
+from smrmr import Recipe, SmRMR, relevance, select, simulate
 from smrmr.association import projection_correlation_squared
 from smrmr.data.study import read_study
 

@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 from joblib import delayed
-from sklearn.linear_model import (
-    LassoCV,
-    LinearRegression,
-    LogisticRegression,
-    LogisticRegressionCV,
-)
+from sklearn.linear_model import LassoCV, LinearRegression, LogisticRegression, LogisticRegressionCV
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler

@@ -1,7 +1,5 @@
 """Runs the stages in order: data, copies, evidence, decision, and a Selection of it all."""
 
-from __future__ import annotations
-
 import os
 import platform
 from importlib.metadata import version

@@ -1,7 +1,5 @@
 """Defines Recipe: every choice of the method, checked when it is made."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any
 

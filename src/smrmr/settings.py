@@ -5,8 +5,6 @@ for `Split`. A setting may be given as a strategy, as its name, or as text with 
 such as ``"split(share=0.3)"``, which is what the command line and settings files use.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping

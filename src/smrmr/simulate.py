@@ -1,7 +1,5 @@
 """Draws the ten designs 1.a-3.c of the paper and eight more, with their true support."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

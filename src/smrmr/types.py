@@ -1,7 +1,5 @@
 """Names the arrays, and the few callables, that every stage takes and returns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """Offers relevance and redundancy: all that the optimiser sees of the data."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from ..data.columns import as_columns

@@ -4,8 +4,6 @@ A variable is n numbers, n labels (strings, booleans, categories: nominal), or a
 vectors.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..data.target import Target, as_variable

@@ -1,7 +1,5 @@
 """Offers the command `smrmr`."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from importlib.metadata import version as installed_version

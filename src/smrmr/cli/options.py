@@ -1,7 +1,5 @@
 """Settles the options of a command: typed, from a settings file, or of a run taken up again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

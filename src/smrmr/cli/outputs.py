@@ -1,7 +1,5 @@
 """Writes a selection into a folder: tables, JSON and the report, all or nothing."""
 
-from __future__ import annotations
-
 import csv
 import re
 import shutil

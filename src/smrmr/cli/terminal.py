@@ -1,7 +1,5 @@
 """What every command of the terminal shares: progress, warnings, and errors in one line."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """Reads TOML, on every Python that we support."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Hands work to the workers of a Dask scheduler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

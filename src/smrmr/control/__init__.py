@@ -5,8 +5,6 @@ copy), `repeatable` and `weigh`, which turns checked data into evidence. Evidenc
 `decide` at a level. A new controller is a folder beside `knockoffs` and a line in each table here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

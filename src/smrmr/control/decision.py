@@ -1,7 +1,5 @@
 """Turns importances W into a decision: knockoff+, its relaxed form, q-values, e-values, bounds."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

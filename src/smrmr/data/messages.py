@@ -1,7 +1,5 @@
 """Wording that the messages of this folder share."""
 
-from __future__ import annotations
-
 import re
 import sys
 import warnings

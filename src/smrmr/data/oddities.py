@@ -1,7 +1,5 @@
 """Warns about columns that are likely to mislead: rare values, and sample ids."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Turns what users pass as y, or as a variable, into checked numbers or classes."""
 
-from __future__ import annotations
-
 import logging
 from dataclasses import dataclass
 from decimal import Decimal

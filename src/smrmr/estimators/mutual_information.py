@@ -1,7 +1,5 @@
 """Mutual information as an association for mRMR: from contingency tables or nearest neighbours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

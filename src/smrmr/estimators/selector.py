@@ -1,7 +1,5 @@
 """What every selector of this package shares as a scikit-learn estimator."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

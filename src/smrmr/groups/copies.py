@@ -1,7 +1,5 @@
 """Finds features that are copies of one another, without comparing all pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property

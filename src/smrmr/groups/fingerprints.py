@@ -1,7 +1,5 @@
 """Takes fingerprints of columns, block by block, by which copies are found without all pairs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

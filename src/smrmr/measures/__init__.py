@@ -1,7 +1,5 @@
 """Maps "pc", "hsic", "dcor" and "pearson" to their measures."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from ..settings import one_of, read_strategy

@@ -1,7 +1,5 @@
 """Compiles loops with numba: without the GIL, cached on disk where the disk allows it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

@@ -4,8 +4,6 @@ These are the sums of `projection_loops` for columns that come coded: ``codes`` 
 sample) and ``counts`` (samples of each level), ordered or nominal.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -57,12 +55,7 @@ def code_small_integers(values: Array, codes: Array, counts: Array, levels: Arra
 
 @compiled
 def cross_coded_ranked(
-    codes: Array,
-    counts: Array,
-    nominal: bool,
-    order: Array,
-    through: Array,
-    out: Array,
+    codes: Array, counts: Array, nominal: bool, order: Array, through: Array, out: Array
 ) -> None:
     r"""Fill `out` for coded columns (rows) against ranked ones, in O(n levels) a pair.
 
@@ -145,12 +138,7 @@ def _class_weights(table: Array) -> None:
 
 @compiled
 def _cross_table(
-    table: Array,
-    counts_a: Array,
-    counts_b: Array,
-    nominal_a: bool,
-    nominal_b: bool,
-    v: Array,
+    table: Array, counts_a: Array, counts_b: Array, nominal_a: bool, nominal_b: bool, v: Array
 ) -> float:
     """Return the cross term of two coded columns from their contingency table."""
     n = counts_a.sum()

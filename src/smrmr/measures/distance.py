@@ -1,7 +1,5 @@
 """Embeds a column by its centred distances, see `DistanceCorrelation`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

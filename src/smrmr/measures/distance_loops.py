@@ -1,7 +1,5 @@
 """Sums products of distances over all pairs of samples in O(n log n)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

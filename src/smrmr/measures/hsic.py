@@ -1,7 +1,5 @@
 """Embeds a column by a centred kernel (gaussian, laplacian, delta, the user's), see `HSIC`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
@@ -13,15 +11,7 @@ from ..data.columns import Block
 from ..data.target import Target
 from ..types import Kernel, Matrix
 from . import kernel_loops as loops
-from .embedding import (
-    Dense,
-    Factor,
-    Factors,
-    Points,
-    checked_kernel,
-    class_parts,
-    inner,
-)
+from .embedding import Dense, Factor, Factors, Points, checked_kernel, class_parts, inner
 from .protocol import Measure, Part, Use
 from .scaling import unit_scale
 

@@ -1,7 +1,5 @@
 """Writes kernel matrices row by row, factors them at low rank and finds median distances."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Embeds a column by itself: squared correlation, see `Pearson`."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

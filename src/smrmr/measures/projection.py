@@ -15,8 +15,6 @@ The bracket is what `inner` returns, the sum over r comes from `projection_loops
 Paper: section 2.4.1, eq. (pc_etim_2); ties have the angle pi/2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias

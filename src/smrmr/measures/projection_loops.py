@@ -9,8 +9,6 @@ and ``through`` (for each sample, how many values are less, and at most, its own
 levels and classes are in `contingency_loops`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Brings columns of any magnitude to a common range without rounding them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ..types import Matrix

@@ -1,7 +1,5 @@
 """Writes a selection as one web page that needs nothing else."""
 
-from __future__ import annotations
-
 import os
 from base64 import b64encode
 from hashlib import sha256

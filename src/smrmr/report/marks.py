@@ -1,7 +1,5 @@
 """Defines Plot, a figure as a list of marks that matplotlib and the web page both know to draw."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import TypeAlias

@@ -1,7 +1,5 @@
 """Places the values of a Plot on a page: scales, limits and round numbers on the axes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Describes the figures of the data: a feature against the target, features against each other."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform

@@ -1,7 +1,5 @@
 """Writes a Plot as SVG whose colours come from the style sheet of the page."""
 
-from __future__ import annotations
-
 from functools import singledispatch
 from typing import Any
 

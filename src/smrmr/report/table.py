@@ -1,7 +1,5 @@
 """Lists the features for the table of the page, as data that no name can break out of."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

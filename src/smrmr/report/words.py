@@ -1,7 +1,5 @@
 """Puts a selection into words; the sentences are in words.txt, and in a file per controller."""
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import Any

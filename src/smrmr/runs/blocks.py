@@ -1,7 +1,5 @@
 """Runs work in blocks: on joblib's workers, with one BLAS thread each, kept by checkpoints."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Keeps the finished blocks of a run in a directory, so that a killed run can go on."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

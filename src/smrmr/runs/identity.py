@@ -1,7 +1,5 @@
 """Says what a run depends on: its settings as JSON can hold them, and its data by checksums."""
 
-from __future__ import annotations
-
 from importlib.metadata import version
 from typing import Any
 

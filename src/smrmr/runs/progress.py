@@ -1,7 +1,5 @@
 """Shows progress on the terminal: one bar a stage, with the time left."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -141,11 +141,7 @@ def _shape(x: Vector, target: Target) -> Shape:
 
 
 def _summary(
-    kind: str,
-    group: Indices,
-    outputs: Matrix,
-    names: NDArray[Any] | None,
-    x: Vector | None = None,
+    kind: str, group: Indices, outputs: Matrix, names: NDArray[Any] | None, x: Vector | None = None
 ) -> Shape:
     counts = np.bincount(group)
     large = np.flatnonzero(counts >= (FEWEST_ROWS if x is None else ROWS_PER_BIN))

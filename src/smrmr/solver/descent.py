@@ -1,7 +1,5 @@
 """Minimises a non-negative quadratic by coordinate descent with exact steps on its support."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

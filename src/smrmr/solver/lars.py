@@ -1,7 +1,5 @@
 """Follows the non-negative LASSO path exactly, reading only the columns it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

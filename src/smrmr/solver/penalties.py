@@ -1,7 +1,5 @@
 r"""Defines the penalties: none, LASSO, SCAD, MCP, as functions of lambda and theta >= 0."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 

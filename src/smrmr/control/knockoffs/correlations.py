@@ -1,7 +1,5 @@
 """Holds correlations in independent blocks, from which knockoffs are drawn block by block."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimates the correlations of features, when there may be more features than rows."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Callable

@@ -4,8 +4,6 @@ On the correlation scale a feature and its knockoff correlate by 1 - s, so a lar
 power; exchangeability allows it as long as ``2 Sigma - diag(s)`` has no negative eigenvalue.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Says whether knockoffs look exchangeable with their features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

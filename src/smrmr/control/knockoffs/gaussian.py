@@ -1,7 +1,5 @@
 """Draws Gaussian knockoffs, on the data's own scale or on that of normal scores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -107,12 +105,7 @@ class Gaussian(EqualByText):
             check_covariance(self.covariance, columns.n_columns)
 
     def draw(
-        self,
-        values: NDArray[Any],
-        copies: Copies,
-        features: Indices,
-        rows: Indices,
-        rng: Generator,
+        self, values: NDArray[Any], copies: Copies, features: Indices, rows: Indices, rng: Generator
     ) -> Knockoffs:
         """Draw knockoffs of checked columns: `values` are `features` on `rows` of the data."""
         sigma = self.covariance

@@ -1,7 +1,5 @@
 """Takes knockoffs that the user made."""
 
-from __future__ import annotations
-
 import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -52,12 +50,7 @@ class Given(EqualByText):
         _checked(columns.values, self.knockoffs)
 
     def draw(
-        self,
-        values: NDArray[Any],
-        copies: Copies,
-        features: Indices,
-        rows: Indices,
-        rng: Generator,
+        self, values: NDArray[Any], copies: Copies, features: Indices, rows: Indices, rng: Generator
     ) -> Knockoffs:
         """The knockoffs of `features` on `rows`, whose values are given too."""
         if self.is_function:

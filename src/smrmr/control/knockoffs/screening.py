@@ -1,7 +1,5 @@
 """Splits the rows and keeps the features that may enter the selection."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

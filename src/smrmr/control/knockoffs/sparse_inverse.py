@@ -1,7 +1,5 @@
 """Fits correlations whose inverse is sparse: the graphical lasso."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...measures.compiled import compiled

@@ -1,7 +1,5 @@
 """Turns columns into normal scores; where values are tied, draws them from a joint latent model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

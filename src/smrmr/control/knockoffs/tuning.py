@@ -20,15 +20,7 @@ from ...data.target import take_rows
 from ...measures.protocol import Measure
 from ...runs.work import Work
 from ...settings import check_choice, check_count, check_lambda, read_strategy
-from ...solver import (
-    NoPenalty,
-    Penalty,
-    as_penalty,
-    lambda_max,
-    loss,
-    solution_path,
-    solve,
-)
+from ...solver import NoPenalty, Penalty, as_penalty, lambda_max, loss, solution_path, solve
 from ...types import Indices, Vector
 from .pairs import Pairs, associate_pairs
 

@@ -1,7 +1,5 @@
 """The formats of files, one module for each family; a new format is one more line of the table."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

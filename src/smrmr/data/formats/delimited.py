@@ -1,7 +1,5 @@
 """Reads CSV and TSV files, plain or gzipped."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import zlib

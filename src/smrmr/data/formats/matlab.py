@@ -1,7 +1,5 @@
 """Reads MATLAB files up to version 7."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Takes features, target and names out of arrays that have names: NPZ, MATLAB, HDF5 and zarr."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

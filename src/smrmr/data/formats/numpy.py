@@ -1,7 +1,5 @@
 """Reads NumPy files: one array (.npy), by columns where it is large, or named arrays (.npz)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cached_property

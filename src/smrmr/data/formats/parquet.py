@@ -1,7 +1,5 @@
 """Reads Parquet files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from .delimited import transposed

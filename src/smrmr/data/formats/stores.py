@@ -1,7 +1,5 @@
 """Reads stores of arrays, HDF5 and zarr, and AnnData in either of them; by columns where large."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Describes the figures of the method: importances, FDP, relevance, lambda, knockoffs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from ...control.decision import false_discovery_bounds

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from importlib.metadata import version
 
+import pandas as pd
+import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
+from smrmr import KnockoffFilter, Recipe, simulate
 from smrmr.cli.commands import app
+from smrmr.settings import write_setting
+
+pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
 
 def run(*arguments, cwd=None):
@@ -66,3 +75,106 @@ def test_examples_of_every_help_page_work_when_pasted(tmp_path, monkeypatch):
             assert program == "smrmr"
             done = CliRunner().invoke(app, arguments)
             assert done.exit_code == 0, (line, done.output)
+
+
+@pytest.fixture
+def table(tmp_path):
+    data = simulate("1.d", 120, 95, random_state=0)
+    path = tmp_path / "table.csv"
+    pd.DataFrame(data.X).add_prefix("x").assign(y=data.y).to_csv(path, index=False)
+    return path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+def test_every_setting_is_reachable(table, tmp_path):
+    """Oracle: the recipe made in Python. The paper's pipeline and each stage have an option."""
+    arguments = ["select", table, "--target", "y", "--out", tmp_path / "out", "--json"]
+    cases = {
+        ("--control", "paper"): KnockoffFilter.paper(),
+        ("--measure", "pearson", "--penalty", "scad(a=3)"): KnockoffFilter(
+            measure="pearson", penalty="scad(a=3)"
+        ),
+        ("--lam", "0.02", "--screening", "none", "--draws", "2"): KnockoffFilter(
+            lam=0.02, screening="none", n_draws=2
+        ),
+        ("--knockoffs", "gaussian(s=mvr)", "--control", "paper(cross_terms=false)"): (
+            KnockoffFilter.paper(cross_terms=False, knockoffs="gaussian(s=mvr)")
+        ),
+    }
+    for options, control in cases.items():
+        done = invoke(*arguments, *options)
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["settings"]["control"] == write_setting(control)
+
+
+def test_options_and_settings_files_name_every_choice_of_the_recipe():
+    """Oracle: the fields of Recipe and KnockoffFilter; two of them go by another name."""
+    options = {option.name for option in get_command(app).commands["select"].params}
+    renamed = {"target": "target_type", "n_jobs": "jobs", "n_draws": "draws"}
+    for f in (*fields(Recipe), *fields(KnockoffFilter)):
+        inside_control = f.name == "cross_terms"
+        assert inside_control or renamed.get(f.name, f.name) in options
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--target", "y", "--target", "x1"], "--target was given 2 times. Give it once."),
+        (["--target=y", "--fdr", "0.1", "--fdr=0.2"], "--fdr was given 2 times"),
+        (["--target", "y", "--jobs", "0"], "n_jobs=0"),
+        (["--target", "y", "--measure", "magic"], "measure='magic' is not known"),
+        (["--target", "y", "--screening", "split(half=1)"], "split has no setting half"),
+        (["--target", "y", "--out", "table.csv"], "--out table.csv is a file. Name a folder"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_refused(table, monkeypatch, arguments, message):
+    monkeypatch.chdir(table.parent)
+    done = invoke("select", table, *arguments)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.replace("│", " ").split())
+    assert [path.name for path in table.parent.iterdir()] == ["table.csv"]
+
+
+def test_a_folder_stands_for_the_selection_in_it(table, tmp_path):
+    folder = tmp_path / "out"
+    assert invoke("select", table, "--target", "y", "--out", folder).exit_code == 0
+    by_file, by_folder = (
+        invoke("explain", path, "x0") for path in (folder / "selection.json", folder)
+    )
+    assert by_file.stdout == by_folder.stdout
+    assert by_folder.exit_code == 0
+    (folder / "report.html").unlink()
+    assert invoke("report", folder).exit_code == 0
+    assert (folder / "report.html").exists()
+    for bad in (tmp_path / "nothing", table.parent):
+        done = invoke("explain", bad, "x0")
+        assert done.exit_code == 2
+        assert "there is no file" in done.stderr
+
+
+@pytest.mark.parametrize("damage", ["names", "few names", "text"])
+def test_damaged_selections_are_one_message(table, tmp_path, damage):
+    folder = tmp_path / "out"
+    invoke("select", table, "--target", "y", "--out", folder)
+    path = folder / "selection.json"
+    content = json.loads(path.read_text())
+    content["names"] = None if damage == "names" else content["names"][:3]
+    path.write_text("{" if damage == "text" else json.dumps(content))
+    for command in (["explain", folder, "x0"], ["report", folder]):
+        done = invoke(*command)
+        assert done.exit_code == 2
+        assert "not a selection saved by smrmr" in done.stderr
+
+
+def test_data_leave_with_the_result_only_if_asked(table, tmp_path):
+    """Law: no entry of the table is in any file that is written, unless --keep-data says so."""
+    values = {float(v) for v in pd.read_csv(table).to_numpy().ravel()}
+    for options, kept in (([], False), (["--keep-data"], True)):
+        folder = tmp_path / f"out{kept}"
+        assert invoke("select", table, "--target", "y", "--out", folder, *options).exit_code == 0
+        text = "".join(path.read_text() for path in folder.iterdir())
+        numbers = {float(n) for n in re.findall(r"-?\d+\.\d{6,}(?:e-?\d+)?", text)}
+        assert bool(values & numbers) == kept

@@ -33,8 +33,8 @@ ORDER = [
 
 def entries():
     """Folders and modules at the root of the package, without the two that only re-export."""
-    found = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
-    return found - {"__init__", "__main__", "__pycache__"}
+    folders = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    return folders | {path.stem for path in ROOT.glob("*.py")} - {"__init__", "__main__"}
 
 
 def imported(path):

@@ -531,5 +531,5 @@ def test_bad_kernels_are_refused(rng):
     for options in ({"kernel": ["gaussian"]}, {"width": "median"}, {"width": np.inf}):
         with pytest.raises(ValueError, match="kernel"):
             smrmr.HSIC(**options)
-    with pytest.raises(ValueError, match="'pc', 'hsic', 'dcor', 'pearson'"):
+    with pytest.raises(ValueError, match="'pc', 'hsic', 'dcor' or 'pearson'"):
         smrmr.redundancy(rng.normal(size=(10, 2)), measure="mutual information")

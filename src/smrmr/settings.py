@@ -8,6 +8,7 @@ such as ``"split(share=0.3)"``, which is what the command line and settings file
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from hashlib import sha256
 from numbers import Integral, Real
@@ -40,7 +41,12 @@ def read_strategy(name: str, value: Any, known: Mapping[str, Callable[..., Any]]
         value = "none"
     if not isinstance(value, str):
         return value
-    alias, changes = _parsed(name, value)
+    alias, changes = _parsed(value)
+    if alias is None:
+        raise ValueError(
+            f"{name}={value!r} cannot be read. Use {one_of(known)}, with settings in brackets if "
+            "there are any, as in split(share=0.3, n_keep=40)."
+        )
     if alias not in known:
         raise ValueError(f"{name}={value!r} is not known. Use {one_of(known)}.")
     made: Any = known[alias]
@@ -192,20 +198,15 @@ def checksum(values: np.ndarray[Any, Any]) -> str:
     return sha256(f"{values.dtype} {values.shape}".encode() + values.tobytes()).hexdigest()
 
 
-def _parsed(name: str, text: str) -> tuple[str, dict[str, Any]]:
-    """Name and fields in a text such as ``split(share=0.3)``."""
+def _parsed(text: str) -> tuple[str | None, dict[str, Any]]:
+    """Name and fields in a text such as ``split(share=0.3)``; None if it is no such text."""
     if re.fullmatch(r"[\w.-]+", text):
         return text, {}
-    try:
+    with suppress(SyntaxError, ValueError):
         node = ast.parse(text.strip(), mode="eval").body
-        if not isinstance(node, ast.Call) or node.args:
-            raise ValueError
-        return _value(node.func), {str(k.arg): _value(k.value) for k in node.keywords}
-    except (SyntaxError, ValueError):
-        raise ValueError(
-            f"{name}={text!r} cannot be read. Write a name, with settings in brackets if there "
-            "are any: split(share=0.3, n_keep=40)."
-        ) from None
+        if isinstance(node, ast.Call) and not node.args:
+            return _value(node.func), {str(k.arg): _value(k.value) for k in node.keywords}
+    return None, {}
 
 
 def _value(node: ast.AST) -> Any:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import typer
-from click import UsageError
 from typer.core import TyperCommand
 
 from ..control import as_control
@@ -49,7 +48,8 @@ class EachOptionOnce(TyperCommand):
                 continue
             given = [arg for arg in args if arg.split("=")[0] in option.opts]
             if len(given) > 1:
-                raise UsageError(f"{given[0]} was given {len(given)} times. Give it once.", ctx)
+                name = given[0].split("=")[0]
+                raise typer.BadParameter(f"{name} was given {len(given)} times. Give it once.", ctx)
         return super().parse_args(ctx, args)
 
 

@@ -171,9 +171,9 @@ def decide(
     Examples
     --------
     >>> from smrmr import decide
-    >>> print(decide([4.0, 3.0, 2.0, -0.5], fdr=0.2))
-    Nothing selected at FDR 0.2: at this level at least 5 features must stand out together; the \
-smallest level that selects something is 0.333.
+    >>> empty = decide([4.0, 3.0, 2.0, -0.5], fdr=0.2)
+    >>> empty.selected.size, empty.n_needed, round(empty.smallest_level, 3)
+    (0, 5, 0.333)
     >>> decide([4.0, 3.0, 2.0, -0.5], fdr=0.2, on_empty="relax").level
     0.35
     >>> decide([[3.0, 2.0, 2.5, -0.1], [2.0, 3.0, 2.5, -0.2]], fdr=0.8).selected.tolist()

@@ -3,18 +3,23 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow test-pandas3 lint format bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
 
 test: lint
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n auto -m "not slow"
 
-test-slow: $(VENV)/installed-slow
+test-slow: $(VENV)/installed-slow test-pandas3
 	command -v chromium >/dev/null || sh -c 'apt-get update -q && apt-get install -qy chromium' \
 		|| echo 'chromium is missing and could not be installed: browser tests will be skipped'
 	$(BIN)/pytest -m slow
+
+# anndata asks for pandas 2, so pandas 3 has an environment of its own
+test-pandas3: $(VENV)-pandas3/installed
+	$(VENV)-pandas3/bin/pytest -n auto -m "not slow" tests/test_study.py tests/test_files.py \
+		tests/test_sources.py tests/test_large.py tests/test_estimator.py tests/test_cli.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -48,6 +53,12 @@ $(VENV)/installed-slow: $(VENV)/created pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,slow]'
 	touch $@
 
+$(VENV)-pandas3/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-pandas3
+	$(VENV)-pandas3/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(VENV)-pandas3/bin/pip install --quiet --disable-pip-version-check 'pandas>=3'
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-pandas3 .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

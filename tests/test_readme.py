@@ -1,4 +1,7 @@
-"""The README's examples run as printed, given a table.csv with a column disease."""
+"""The examples of the README and of docs/method.md run as printed, given a table.csv.
+
+Oracle: the exit code, and that they print something.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,17 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from smrmr import simulate
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[1]
 
 
-def test_python_blocks_run(tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), flags=re.DOTALL)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", ["README.md", "docs/method.md"])
+def test_python_blocks_run(page, tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
     assert blocks
     data = simulate("3.b", n=200, p=300, random_state=0)
     table = pd.DataFrame(data.X).add_prefix("gene")

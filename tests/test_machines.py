@@ -1,7 +1,7 @@
 """Numbers hold on other processors: the numeric tests again, on other kernels of OpenBLAS.
 
-Oracle: the tests themselves. OpenBLAS picks kernels by the processor; summing in another order, they
-give other last digits, which no tolerance may notice.
+Oracle: the tests themselves. OpenBLAS picks kernels by the processor; summing in another order,
+they give other last digits, which no tolerance may notice.
 """
 
 from __future__ import annotations

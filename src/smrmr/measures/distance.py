@@ -55,7 +55,7 @@ class DistanceCorrelation:
               \quad A_{ij} = |x_i - x_j|
 
     This is HSIC with the distance kernel. Classes are at distance 1 from each other.
-    Exact in O(n log n) a pair, or by matrix products for small n.
+    Exact in O(n log n) per pair, or by matrix products for small n.
     """
 
     def prepare(self, block: Block, use: Use) -> list[Part]:

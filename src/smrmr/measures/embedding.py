@@ -41,7 +41,7 @@ class KernelPoints:
     def of(
         cls, values: NDArray[np.float64], kind: int, widths: Vector | None = None
     ) -> KernelPoints:
-        """KernelPoints that all have the same kind of kernel."""
+        """Points that all have the same kind of kernel."""
         kinds = np.full(len(values), kind, np.int8)
         return cls(values, kinds, np.ones(len(values)) if widths is None else widths)
 
@@ -207,22 +207,22 @@ class LowRankPart:
         return cls(columns, points, rows, rounded, sizes, owners, energies)
 
 
-def class_parts(block: Block, limit: int) -> list[DensePart | LowRankPart]:
-    """Nominal columns under the delta kernel: a factor with one row a class, up to `limit`."""
+def class_parts(block: Block, limit: int, compress: bool = False) -> list[DensePart | LowRankPart]:
+    """Nominal columns under the delta kernel: a factor with one row per class, up to `limit`."""
     codes = np.asarray(block.values, dtype=np.float64)
     points = KernelPoints.of(codes[:, None, :], loops.DELTA)
     few = codes.max(axis=1) < limit
     parts: list[DensePart | LowRankPart] = []
     if few.any():
-        factors = [LowRankFactor.of(centred(one_hot(column))) for column in codes[few]]
-        parts.append(LowRankPart.of(block.columns[few], points.take(few), factors))
+        factors = [LowRankFactor.of(centred(one_hot(column)), compress) for column in codes[few]]
+        parts.append(LowRankPart.of(block.columns[few], points.take(few), factors, compress))
     if not few.all():
         parts.append(DensePart.of(block.columns[~few], points.take(~few)))
     return parts
 
 
 def one_hot(codes: Vector) -> Matrix:
-    """One row a class, 1 where the sample belongs to it."""
+    """One row per class, 1 where the sample belongs to it."""
     return np.asarray(codes == np.arange(codes.max() + 1)[:, None], dtype=np.float64)
 
 
@@ -289,8 +289,8 @@ def _inner_low_rank(a: LowRankPart, b: LowRankPart) -> Matrix:
     The product of the sizes of two rows bounds their squared product. Of a part with itself every
     two rows are multiplied once, and a column with itself has its energy.
     """
-    rounds = a.rounded.dtype == b.rounded.dtype == np.float32
-    small, negligible = (SMALL, NEGLIGIBLE) if rounds else (0.0, 0.0)
+    assert a.rounded.dtype == b.rounded.dtype, "compressed and other factors do not meet"
+    small, negligible = (SMALL, NEGLIGIBLE) if a.rounded.dtype == np.float32 else (0.0, 0.0)
     total = np.zeros((len(a.columns), len(b.columns)))
     for start in range(0, len(a.sizes), FACTOR_ROWS):
         block = slice(start, start + FACTOR_ROWS)

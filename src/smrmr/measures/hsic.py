@@ -82,10 +82,10 @@ class HSIC:
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Factor the columns that have a low rank, measure the others."""
-        limit = rank_limit(block.n_rows, use)
+        limit, compress = rank_limit(block.n_rows, use), use.at_once > 1
         if block.nominal:
-            return [*class_parts(block, max(limit, FACTORED_LEVELS))]
-        return self._numeric_parts(block, limit, compress=use.at_once > 1)
+            return [*class_parts(block, max(limit, FACTORED_LEVELS), compress)]
+        return self._numeric_parts(block, limit, compress)
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; one column meets all others, so a high rank still pays."""

@@ -214,7 +214,7 @@ def _pairs_within(x: Array, distance: float) -> Any:
 def _middle_distance(x: Array, lower: int, upper: int) -> Any:
     """Mean of the `lower`-th and `upper`-th smallest distance (from 1) in the sorted `x`.
 
-    Brackets both by counting, in O(n) a count, until few enough distances are left to sort.
+    Brackets both by counting, in O(n) per count, until few enough distances are left to sort.
     """
     n = len(x)
     low, high = 0.0, x[n - 1] - x[0]

@@ -24,7 +24,7 @@ class Pearson:
     """
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
-        """Centre the columns; classes become one row a class."""
+        """Centre the columns; classes become one row per class."""
         if block.nominal:
             return [*class_parts(block, block.n_rows)]
         columns = centred(unit_scale(block.values))

@@ -14,10 +14,15 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import smrmr
-from columns import frame
+from columns import NOMINAL, NUMERIC, frame, outliers
 from smrmr.association.associations import parse_bytes
 from smrmr.measures import MEASURES
 
+KINDS = {
+    **{name: NUMERIC[name] for name in ("spread", "heavy_tails", "zero_inflated", "few_levels")},
+    "lognormal": lambda n, rng: rng.lognormal(size=n),
+    "five_classes": NOMINAL["five_classes"],
+}
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
 
 
@@ -45,6 +50,31 @@ def test_memory_budget_changes_nothing_that_counts(measure, rng):
         assert_array_equal(scarce.relevance, ample.relevance)
     assert_allclose(scarce.redundancy, ample.redundancy, atol=1e-12)
     assert_allclose(scarce.relevance, ample.relevance, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("n", [120, 300])
+def test_hsic_of_a_pair_depends_on_its_two_columns_alone(kind, n, rng):
+    """Law: budgets, jobs and the other columns move no value by more than 1e-12.
+
+    Among columns with outliers, which have the highest ranks, and curves of normal columns.
+    """
+    X = pd.DataFrame({f"{kind}{k}": KINDS[kind](n, rng) for k in range(50)})
+    for k in range(25):
+        X[f"outliers{k}"] = outliers(n, rng)
+        x = rng.normal(size=n)
+        X[f"normal{k}"], X[f"curve{k}"] = x, np.sin(2 * x) + 0.2 * rng.normal(size=n)
+    X, y = X[rng.permutation(X.columns)], x + rng.normal(size=n)
+    found = smrmr.associate(X, y, measure="hsic", max_memory="1GB")
+    for options in ({"max_memory": "600kB"}, {"max_memory": "5MB", "n_jobs": 2}, {"n_jobs": 2}):
+        other = smrmr.associate(X, y, measure="hsic", **options)
+        assert_allclose(other.redundancy, found.redundancy, rtol=0, atol=1e-12)
+        assert_allclose(other.relevance, found.relevance, rtol=0, atol=1e-12)
+    for size in (2, 2, 2, 2, 7, 40):
+        some = rng.choice(X.shape[1], size, replace=False)
+        other = smrmr.associate(X.iloc[:, some], y, measure="hsic")
+        assert_allclose(other.redundancy, found.redundancy[np.ix_(some, some)], rtol=0, atol=1e-12)
+        assert_allclose(other.relevance, found.relevance[some], rtol=0, atol=1e-12)
 
 
 @quiet
@@ -76,13 +106,16 @@ def test_processes_give_the_same_answer(rng):
     assert_array_equal(other.redundancy, one.redundancy)
 
 
-def test_work_stays_within_the_budget(rng):
+@pytest.mark.parametrize(
+    ("measure", "kind"), [("pc", "spread"), ("hsic", "spread"), ("hsic", "heavy_tails")]
+)
+def test_work_stays_within_the_budget(measure, kind, rng):
     """Numpy reports its allocations to tracemalloc; the result itself comes on top."""
-    n, p = 1000, 600
-    X = rng.normal(size=(n, p))
-    smrmr.redundancy(X[:, :3])
+    n, p = 1000, 600 if measure == "pc" else 200
+    X = np.column_stack([NUMERIC[kind](n, rng) for _ in range(p)])
+    smrmr.redundancy(X[:, :3], measure=measure)
     tracemalloc.start()
-    smrmr.redundancy(X, max_memory="40MB")
+    smrmr.redundancy(X, measure=measure, max_memory="40MB")
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 40e6 + 8 * p * p + 5e6

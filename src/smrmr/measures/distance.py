@@ -10,12 +10,21 @@ from ..data.columns import Block
 from ..data.target import Target
 from ..types import Indices, Matrix, Vector
 from . import distance_loops as loops
-from .embedding import Dense, Factor, Factors, Points, centred, class_parts, inner, inner_dense
+from .embedding import (
+    DensePart,
+    KernelPoints,
+    LowRankFactor,
+    LowRankPart,
+    centred,
+    class_parts,
+    inner,
+    inner_dense,
+)
 from .kernel_loops import DISTANCE
 from .protocol import ONCE, Measure, Part, Use
 from .scaling import unit_scale
 
-FEW_LEVELS = 16  # up to here a factor has at most 15 rows
+STEP_LEVELS = 16  # columns with no more have factors, of one row fewer than levels
 DENSE_ROWS = 600  # up to here writing matrices out beats the O(n log n) sums
 
 
@@ -24,7 +33,7 @@ class Sorted:
     """Columns with many levels, ready for sums over sorted samples."""
 
     columns: Indices
-    points: Points
+    points: KernelPoints
     order: NDArray[np.int32]
     position: NDArray[np.int32]
     means: Matrix
@@ -44,7 +53,7 @@ class DistanceCorrelation(Measure):
               \quad A_{ij} = |x_i - x_j|
 
     This is HSIC with the distance kernel. Classes are at distance 1 from each other.
-    Exact in O(n log n) a pair, or by matrix products for small n.
+    Exact in O(n log n) per pair, or by matrix products for small n.
     """
 
     alias: ClassVar[str] = "dcor"
@@ -56,28 +65,27 @@ class DistanceCorrelation(Measure):
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; distances of a multi-output one are Euclidean."""
         if target.kind == "multi-output":
-            points = Points.of(unit_scale(target.vectors), DISTANCE)
-            return Dense.of(np.zeros(1, np.intp), points)
+            points = KernelPoints.of(unit_scale(target.vectors), DISTANCE)
+            return DensePart.of(np.zeros(1, np.intp), points)
         return self.prepare(target.block(), ONCE)[0]
 
     def inner(self, a: Any, b: Any) -> Matrix:
         """Inner products of centred distance matrices."""
-        if isinstance(a, Sorted) and isinstance(b, Factors):
+        if isinstance(a, Sorted) and isinstance(b, LowRankPart):
             return self.inner(b, a).T
-        if isinstance(a, Factors) and isinstance(b, Sorted):
-            out = np.empty((len(a.columns), len(b.columns)))
-            rows = np.asarray(a.rows, dtype=np.float64)
-            loops.factor_products(rows, b.x, b.order, out)
+        if isinstance(a, LowRankPart) and isinstance(b, Sorted):
+            out = np.zeros((len(a.columns), len(b.columns)))
+            loops.factor_products(a.rows, a.owners, b.x, b.order, out)
             return np.asarray(out * np.sqrt(a.energies)[:, None])
         if isinstance(a, Sorted) and isinstance(b, Sorted):
             return _inner_sorted(a, b)
-        if isinstance(a, Factors) and isinstance(b, Factors):
+        if isinstance(a, LowRankPart) and isinstance(b, LowRankPart):
             return inner(a, b)
         return inner_dense(a, b)
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The column, its row means, order and positions; or a factor of few rows."""
-        return n_rows * (8 + 8 + 4 + 4 + 8 * FEW_LEVELS)
+        return n_rows * (8 + 8 + 4 + 4 + 8 * STEP_LEVELS)
 
     def tile(self, target: Target | None) -> int:
         """Wide enough for matrix products to run at full speed."""
@@ -88,12 +96,12 @@ def _numeric_parts(block: Block) -> list[Part]:
     x = unit_scale(block.values)
     order = np.argsort(x, axis=1).astype(np.int32)
     steps = np.diff(np.take_along_axis(x, order.astype(np.intp), axis=1), axis=1)
-    few = (steps > 0).sum(axis=1) < FEW_LEVELS
+    few = (steps > 0).sum(axis=1) < STEP_LEVELS
     parts: list[Part] = []
     if few.any():
-        points = Points.of(x[few][:, None, :], DISTANCE)
-        factors = [Factor.of(centred(_steps(column))) for column in x[few]]
-        parts.append(Factors.of(block.columns[few], points, factors))
+        points = KernelPoints.of(x[few][:, None, :], DISTANCE)
+        factors = [LowRankFactor.of(centred(_steps(column))) for column in x[few]]
+        parts.append(LowRankPart.of(block.columns[few], points, factors))
     if not few.all():
         parts.append(_sorted(block.columns[~few], x[~few], order[~few]))
     return parts
@@ -118,7 +126,9 @@ def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
     # sum of squared distances without the n^2 terms: 2 n sum x^2 - 2 (sum x)^2
     squares = 2 * n * (x**2).sum(axis=1) - 2 * x.sum(axis=1) ** 2
     energies = _centred_product(squares, means, means)
-    return Sorted(columns, Points.of(x[:, None, :], DISTANCE), order, position, means, energies)
+    return Sorted(
+        columns, KernelPoints.of(x[:, None, :], DISTANCE), order, position, means, energies
+    )
 
 
 def _centred_product(products: Vector, means_a: Matrix, means_b: Matrix) -> Vector:
@@ -132,8 +142,8 @@ def _inner_sorted(a: Sorted, b: Sorted) -> Matrix:
     n = a.x.shape[1]
     if n <= DENSE_ROWS:
         return inner_dense(
-            Dense(a.columns, a.points, a.means, a.energies),
-            Dense(b.columns, b.points, b.means, b.energies),
+            DensePart(a.columns, a.points, a.means, a.energies),
+            DensePart(b.columns, b.points, b.means, b.energies),
         )
     out = np.zeros((len(a.columns), len(b.columns)))
     loops.distance_products(a.x, a.order, b.x, b.position, a is b, out)

@@ -73,20 +73,17 @@ def distance_products(
 
 
 @compiled
-def factor_products(rows: Array, x: Array, order: Array, out: Array) -> None:
-    r"""Fill ``out[k, l] = - sum_a z_a' |x - x'| z_a`` for the factor rows z of column k, in O(n m).
+def factor_products(rows: Array, owners: Array, x: Array, order: Array, out: Array) -> None:
+    r"""Add ``- sum_a z_a' |x - x'| z_a`` over the rows z that column k owns to ``out[k, l]``.
 
     For centred z that is twice the integral of the squared running sums of z along x: all terms are
     positive, so nothing cancels.
     """
-    n_factor_rows, n_columns, n = rows.shape
     for l in range(len(x)):  # noqa: E741
-        for k in range(n_columns):
-            total = 0.0
-            for a in range(n_factor_rows):
-                running = 0.0
-                for t in range(n - 1):
-                    running += rows[a, k, order[l, t]]
-                    gap = x[l, order[l, t + 1]] - x[l, order[l, t]]
-                    total += gap * running * running
-            out[k, l] = 2.0 * total
+        for a in range(len(rows)):
+            total, running = 0.0, 0.0
+            for t in range(rows.shape[1] - 1):
+                running += rows[a, order[l, t]]
+                gap = x[l, order[l, t + 1]] - x[l, order[l, t]]
+                total += gap * running * running
+            out[owners[a], l] += 2.0 * total

@@ -9,7 +9,7 @@ a time and multiplied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -19,14 +19,14 @@ from ..data.columns import Block
 from ..types import Indices, Kernel, Mask, Matrix, Vector
 from . import kernel_loops as loops
 
-SLAB = 8192  # entries of every kernel matrix written at a time
-LEAD = 0.01  # rows of a factor with more of the norm than this are multiplied in float64
-PRODUCTS = 10**6  # inner products of rows held at a time
-NEGLIGIBLE = 1e-10  # products of rows bounded by this are left out
+SLAB_ENTRIES = 8192  # of every kernel matrix, written at a time
+FACTOR_ROWS = 128  # of all columns of a part, multiplied at a time
+SMALL = 1e-6  # squared products of rows below this are rounded to float32: an error of about 1e-13
+NEGLIGIBLE = 1e-10  # squared products of rows below this are left out
 
 
 @dataclass(frozen=True)
-class Points:
+class KernelPoints:
     """Columns as points (k, d, n) whose kernel matrices can be written.
 
     A user's `kernel` takes the place of the `kinds`; the `widths` then only scale its values.
@@ -38,7 +38,9 @@ class Points:
     kernel: Kernel | None = None
 
     @classmethod
-    def of(cls, values: NDArray[np.float64], kind: int, widths: Vector | None = None) -> Points:
+    def of(
+        cls, values: NDArray[np.float64], kind: int, widths: Vector | None = None
+    ) -> KernelPoints:
         """Points that all have the same kind of kernel."""
         kinds = np.full(len(values), kind, np.int8)
         return cls(values, kinds, np.ones(len(values)) if widths is None else widths)
@@ -48,10 +50,10 @@ class Points:
         """Number of samples."""
         return int(self.values.shape[2])
 
-    def take(self, columns: Mask) -> Points:
+    def take(self, columns: Mask) -> KernelPoints:
         """Return the points of the chosen columns."""
         chosen = self.values[columns], self.kinds[columns], self.widths[columns]
-        return Points(*chosen, self.kernel)
+        return KernelPoints(*chosen, self.kernel)
 
     def rows(self, start: int, stop: int, means: Matrix) -> Matrix:
         """Rows `start` to `stop` of the kernel matrices, packed, minus the given row means."""
@@ -116,34 +118,34 @@ def checked_kernel(kernel: Kernel, points: Matrix, start: int, stop: int) -> Mat
 
 
 @dataclass(frozen=True)
-class Dense:
+class DensePart:
     """Columns whose kernel matrices are written out when needed."""
 
     columns: Indices
-    points: Points
+    points: KernelPoints
     means: Matrix
     energies: Vector
 
     @classmethod
-    def of(cls, columns: Indices, points: Points) -> Dense:
+    def of(cls, columns: Indices, points: KernelPoints) -> DensePart:
         """Measure the kernel matrices once: row means and norms."""
         means, energies = points.moments()
         return cls(columns, points, means, energies)
 
 
 @dataclass(frozen=True)
-class Factor:
+class LowRankFactor:
     """Rows Z (m, n) of one column, largest first, with ``H K H = sqrt(energy) Z' Z``.
 
-    A constant column has no rows.
+    `sizes` are the squared norms of the rows. A constant column has no rows.
     """
 
     rows: Matrix
+    sizes: Vector
     energy: float
-    compressed: bool
 
     @classmethod
-    def of(cls, rows: Matrix, compress: bool = False) -> Factor:
+    def of(cls, rows: Matrix, compress: bool = False) -> LowRankFactor:
         """Normalise centred rows.
 
         To compress is to rotate them to orthogonal ones and to drop the negligible, which pays
@@ -152,96 +154,94 @@ class Factor:
         gram = rows @ rows.T
         energy = float((gram**2).sum())
         if energy == 0.0:
-            return cls(rows[:0], energy, compress)
-        if compress and len(rows) > 1:
-            values, vectors = np.linalg.eigh(gram / np.sqrt(energy))
-            rows = (vectors[:, values > NEGLIGIBLE].T @ rows)[::-1]
-        else:
-            rows = rows[np.argsort(-np.diag(gram), kind="stable")]
-        return cls(rows / energy**0.25, energy, compress)
+            return cls(rows[:0], np.zeros(0), energy)
+        if not compress:
+            largest = np.argsort(-np.diag(gram), kind="stable")
+            sizes = np.diag(gram)[largest] / np.sqrt(energy)
+            return cls(rows[largest] / energy**0.25, sizes, energy)
+        sizes, vectors = np.linalg.eigh(gram / np.sqrt(energy))
+        kept = np.flatnonzero(sizes > NEGLIGIBLE)[::-1]
+        rows = (vectors[:, kept] / energy**0.25).T @ rows
+        return cls(rows, np.minimum(sizes[kept], 1.0), energy)
 
 
 @dataclass(frozen=True)
-class Factors:
+class LowRankPart:
     """Columns whose centred kernel matrices have factors of few rows.
 
-    `rows` is (m, k, n): row a of the factor of every column, padded with zeros. Where all factors
-    are compressed, the first few rows, in `lead`, carry nearly all of the norm in float64, and
-    float32 is enough for `rows`.
+    All rows of all factors are in one array (m, n), largest first, so that a row has more than a
+    negligible product with the first rows of another part at most. `sizes` are their squared norms
+    and `owners` the positions of their columns in the part.
+
+    Of compressed factors `rounded` has all rows in float32 and `rows` only those of which some
+    products are not small. Of others both are the same array.
     """
 
     columns: Indices
-    points: Points | None
+    points: KernelPoints | None
     rows: NDArray[np.floating]
-    lead: NDArray[np.floating]
+    rounded: NDArray[np.floating]
+    sizes: Vector
+    owners: Indices
     energies: Vector
-    bounds: Vector = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bounds", _bounds(self.rows))
 
     @classmethod
-    def of(cls, columns: Indices, points: Points | None, factors: Sequence[Factor]) -> Factors:
-        """Pack the factors of the columns."""
-        compressed = all(factor.compressed for factor in factors)
-        n_rows = max(len(factor.rows) for factor in factors)
-        rows = _packed(factors, n_rows, np.float32 if compressed else np.float64)
-        n_lead = int((_bounds(rows) > LEAD).sum())
-        lead = _packed(factors, n_lead, np.float64) if compressed else rows
-        return cls(columns, points, rows, lead, np.array([factor.energy for factor in factors]))
-
-    @classmethod
-    def by_rank(
-        cls, columns: Indices, points: Points | None, factors: Sequence[Factor]
-    ) -> list[Factors]:
-        """Pack factors of like rank together: one of high rank would pad all others."""
-        ranks = np.array([len(factor.rows) for factor in factors])
-        size = np.ceil(np.log2(np.maximum(ranks, 24) / 24))
-        parts = []
-        for group in np.unique(size):
-            chosen = size == group
-            own = [factor for factor, its in zip(factors, chosen, strict=True) if its]
-            parts.append(
-                cls.of(columns[chosen], None if points is None else points.take(chosen), own)
-            )
-        return parts
+    def of(
+        cls,
+        columns: Indices,
+        points: KernelPoints | None,
+        factors: Sequence[LowRankFactor],
+        compressed: bool = False,
+    ) -> LowRankPart:
+        """Sort the rows of the factors of all columns into one array."""
+        energies = np.array([factor.energy for factor in factors])
+        ranks = [len(factor.sizes) for factor in factors]
+        sizes = np.concatenate([factor.sizes for factor in factors])
+        order = np.argsort(-sizes, kind="stable")
+        sizes, owners = sizes[order], np.repeat(np.arange(len(factors)), ranks)[order]
+        exact = len(sizes)
+        if compressed:  # whole blocks of rows
+            exact = -(-int((sizes > SMALL).sum()) // FACTOR_ROWS) * FACTOR_ROWS
+        rows = _sorted_rows(factors, owners[:exact], np.float64)
+        rounded = _sorted_rows(factors, owners, np.float32) if compressed else rows
+        return cls(columns, points, rows, rounded, sizes, owners, energies)
 
 
-def class_parts(block: Block, limit: int) -> list[Dense | Factors]:
-    """Nominal columns under the delta kernel: a factor with one row a class, up to `limit`."""
+def class_parts(block: Block, limit: int, compress: bool = False) -> list[DensePart | LowRankPart]:
+    """Nominal columns under the delta kernel: a factor with one row per class, up to `limit`."""
     codes = np.asarray(block.values, dtype=np.float64)
-    points = Points.of(codes[:, None, :], loops.DELTA)
+    points = KernelPoints.of(codes[:, None, :], loops.DELTA)
     few = codes.max(axis=1) < limit
-    parts: list[Dense | Factors] = []
+    parts: list[DensePart | LowRankPart] = []
     if few.any():
-        factors = [Factor.of(centred(one_hot(column))) for column in codes[few]]
-        parts += Factors.by_rank(block.columns[few], points.take(few), factors)
+        factors = [LowRankFactor.of(centred(one_hot(column)), compress) for column in codes[few]]
+        parts.append(LowRankPart.of(block.columns[few], points.take(few), factors, compress))
     if not few.all():
-        parts.append(Dense.of(block.columns[~few], points.take(~few)))
+        parts.append(DensePart.of(block.columns[~few], points.take(~few)))
     return parts
 
 
 def one_hot(codes: Vector) -> Matrix:
-    """One row a class, 1 where the sample belongs to it."""
+    """One row per class, 1 where the sample belongs to it."""
     return np.asarray(codes == np.arange(codes.max() + 1)[:, None], dtype=np.float64)
 
 
-KernelPart: TypeAlias = Dense | Factors
+KernelPart: TypeAlias = DensePart | LowRankPart
 
 
 def slabs(n: int) -> Iterator[tuple[int, int]]:
-    """Ranges of rows whose upper triangles have about `SLAB` entries together."""
+    """Ranges of rows whose upper triangles have about `SLAB_ENTRIES` entries together."""
     start = 0
     while start < n:
-        stop = min(n, start + max(1, SLAB // (n - start)))
+        stop = min(n, start + max(1, SLAB_ENTRIES // (n - start)))
         yield start, stop
         start = stop
 
 
 def inner(a: KernelPart, b: KernelPart) -> Matrix:
     """Inner products of the embeddings of two parts."""
-    if isinstance(a, Factors) and isinstance(b, Factors):
-        return _inner_factors(a, b)
+    if isinstance(a, LowRankPart) and isinstance(b, LowRankPart):
+        return _inner_low_rank(a, b)
     return inner_dense(a, b)
 
 
@@ -265,53 +265,47 @@ def centred(rows: Matrix) -> Matrix:
     return np.asarray(rows - rows.mean(axis=1, keepdims=True))
 
 
-def _packed(
-    factors: Sequence[Factor], n_rows: int, dtype: type[np.floating]
+def _sorted_rows(
+    factors: Sequence[LowRankFactor], owners: Indices, dtype: type[np.floating]
 ) -> NDArray[np.floating]:
-    rows = np.zeros((n_rows, len(factors), factors[0].rows.shape[1]), dtype)
+    """Rows of the factors in the order of their owners."""
+    rows = np.empty((len(owners), factors[0].rows.shape[1]), dtype)
     for k, factor in enumerate(factors):
-        rows[: len(factor.rows), k] = factor.rows[:n_rows]
+        places = np.flatnonzero(owners == k)
+        rows[places] = factor.rows[: len(places)]
     return rows
 
 
-def _bounds(rows: NDArray[np.floating]) -> Vector:
-    """Largest squared norm in every row: the product of two bounds bounds a squared product."""
-    return np.asarray(np.einsum("akn,akn->ak", rows, rows).max(axis=1, initial=0.0))
-
-
-def _written(part: KernelPart) -> tuple[Points, Matrix]:
+def _written(part: KernelPart) -> tuple[KernelPoints, Matrix]:
     assert part.points is not None, "a measure without points has factors only"
-    if isinstance(part, Dense):
+    if isinstance(part, DensePart):
         return part.points, part.means
     return part.points, np.zeros((len(part.columns), part.points.n_rows))
 
 
-def _inner_factors(a: Factors, b: Factors) -> Matrix:
-    total = _squared_products(a.lead, b.lead)
-    for i, bound in enumerate(a.bounds):
-        first = len(b.lead) if i < len(a.lead) else 0
-        last = int((bound * b.bounds > NEGLIGIBLE).sum())
-        if last <= min(first, i if a is b else first):
-            continue
-        if a is not b:
-            total += _squared_products(a.rows[i : i + 1], b.rows[first:last])
-            continue
-        if i >= len(a.lead) and i < last:  # the same rows: each product once, then mirrored
-            total += _squared_products(a.rows[i : i + 1], a.rows[i : i + 1])
-        half = _squared_products(a.rows[i : i + 1], b.rows[max(first, i + 1) : last])
-        total += half + half.T
+def _inner_low_rank(a: LowRankPart, b: LowRankPart) -> Matrix:
+    """Sums of the squared products of the rows of every two columns.
+
+    The product of the sizes of two rows bounds their squared product. Of a part with itself every
+    two rows are multiplied once, and a column with itself has its energy.
+    """
+    assert a.rounded.dtype == b.rounded.dtype, "compressed and other factors do not meet"
+    small, negligible = (SMALL, NEGLIGIBLE) if a.rounded.dtype == np.float32 else (0.0, 0.0)
+    total = np.zeros((len(a.columns), len(b.columns)))
+    for start in range(0, len(a.sizes), FACTOR_ROWS):
+        block = slice(start, start + FACTOR_ROWS)
+        bounds = a.sizes[start] * b.sizes
+        first, last = start if a is b else 0, int((bounds > negligible).sum())
+        middle = max(first, int((bounds > small).sum()))
+        for rows_a, rows_b, others in (
+            (a.rows, b.rows, slice(first, middle)),
+            (a.rounded, b.rounded, slice(middle, last)),
+        ):
+            products = rows_a[block] @ rows_b[others].T
+            owned = a.sizes[block], a.owners[block], b.sizes[others], b.owners[others]
+            skip = start + 1 - others.start if a is b else -FACTOR_ROWS
+            loops.add_squares(products, *owned, negligible, skip, total)
+    if a is b:
+        total += total.T
+        np.fill_diagonal(total, 1.0)
     return np.asarray(total * np.sqrt(a.energies)[:, None] * np.sqrt(b.energies))
-
-
-def _squared_products(a: NDArray[np.floating], b: NDArray[np.floating]) -> Matrix:
-    """Sum over all rows of both of their squared inner products, for every pair of columns."""
-    total = np.zeros((a.shape[1], b.shape[1]))
-    n = a.shape[2]
-    height = max(1, PRODUCTS // max(1, a.shape[1] * b.shape[0] * b.shape[1]))
-    for first in range(0, len(a), height):
-        some = a[first : first + height]
-        products = some.reshape(-1, n) @ b.reshape(-1, n).T
-        products *= products
-        shape = some.shape[0], some.shape[1], b.shape[0], b.shape[1]
-        total += products.reshape(shape).sum(axis=2).sum(axis=0, dtype=np.float64)
-    return total

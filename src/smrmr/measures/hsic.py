@@ -11,13 +11,21 @@ from ..data.columns import Block
 from ..data.target import Target
 from ..types import Kernel, Matrix
 from . import kernel_loops as loops
-from .embedding import Dense, Factor, Factors, Points, checked_kernel, class_parts, inner
+from .embedding import (
+    DensePart,
+    KernelPoints,
+    LowRankFactor,
+    LowRankPart,
+    checked_kernel,
+    class_parts,
+    inner,
+)
 from .protocol import Measure, Part, Use
 from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
-TILE = 96  # columns a block: matrix products run at full speed
-FEW_LEVELS = 16  # columns with no more always have a factor
+TILE_COLUMNS = 96  # enough for matrix products to run at full speed
+FACTORED_LEVELS = 16  # columns with no more always have a factor
 RESIDUAL = 1e-9  # share of the trace that a low-rank factor may miss
 
 
@@ -74,15 +82,15 @@ class HSIC(Measure):
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Factor the columns that have a low rank, measure the others."""
-        limit = rank_limit(block.n_rows, use)
+        limit, compress = rank_limit(block.n_rows, use), use.at_once > 1
         if block.nominal:
-            return [*class_parts(block, max(limit, FEW_LEVELS))]
-        return self._numeric_parts(block, limit, compress=use.at_once > 1)
+            return [*class_parts(block, max(limit, FACTORED_LEVELS), compress)]
+        return self._numeric_parts(block, limit, compress)
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; one column meets all others, so a high rank still pays."""
         if target.kind == "multi-output":
-            return Dense.of(np.zeros(1, np.intp), self._points(target.vectors))
+            return DensePart.of(np.zeros(1, np.intp), self._points(target.vectors))
         limit = min(target.n_rows // 2, 500)
         if target.kind == "classes":
             return class_parts(target.block(), limit)[0]
@@ -94,12 +102,12 @@ class HSIC(Measure):
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The column, and a factor of the largest rank while it is found and packed."""
-        rank = max(rank_limit(n_rows, use), FEW_LEVELS)
+        rank = max(rank_limit(n_rows, use), FACTORED_LEVELS)
         return n_rows * (16 + (12 if use.at_once > 1 else 16) * rank)
 
     def tile(self, target: Target | None) -> int:
         """Wide enough for matrix products to run at full speed."""
-        return TILE
+        return TILE_COLUMNS
 
     def in_fixed_units(self, values: Matrix, target: Target) -> tuple[Measure, Matrix, Target]:
         """Columns and target divided by the kernel widths of all rows, and a kernel of width 1."""
@@ -116,31 +124,31 @@ class HSIC(Measure):
     def matrix(self, variable: Target) -> Matrix:
         """Kernel matrix of one variable, not centred."""
         if variable.kind == "classes":
-            return Points.of(variable.vectors, loops.DELTA).matrix(0)
+            return KernelPoints.of(variable.vectors, loops.DELTA).matrix(0)
         return self._points(variable.vectors).matrix(0)
 
-    def _points(self, values: NDArray[np.float64]) -> Points:
+    def _points(self, values: NDArray[np.float64]) -> KernelPoints:
         """Columns as points (k, d, n) with the width of each."""
         if not isinstance(self.kernel, str):
             heights = [np.abs(checked_kernel(self.kernel, x.T, 0, 1)).max() for x in values]
             widths = np.array([height if height > 0 else 1.0 for height in heights])
-            return Points(values, np.zeros(len(values), np.int8), widths, self.kernel)
+            return KernelPoints(values, np.zeros(len(values), np.int8), widths, self.kernel)
         kind = KINDS[self.kernel]
         if self.width is not None:
-            return Points.of(values, kind, np.full(len(values), float(self.width)))
+            return KernelPoints.of(values, kind, np.full(len(values), float(self.width)))
         values = unit_scale(values)
         widths = np.array([median_distance(column) for column in values])
-        return Points.of(values, kind, np.where(widths > 0, widths, 1.0))
+        return KernelPoints.of(values, kind, np.where(widths > 0, widths, 1.0))
 
     def _numeric_parts(self, block: Block, limit: int, compress: bool) -> list[Part]:
         points = self._points(np.asarray(block.values, dtype=np.float64)[:, None, :])
         if points.kernel is not None:
-            return [Dense.of(block.columns, points)]
+            return [DensePart.of(block.columns, points)]
         gaps = np.diff(np.sort(points.values[:, 0], axis=1), axis=1)
         levels = 1 + (gaps > 0).sum(axis=1)
         # the laplacian is of full rank, the gaussian of rank 8 at least where levels are many
         smooth = self.kernel == "gaussian" and limit >= 8
-        promising = (levels <= FEW_LEVELS) | smooth | (levels <= limit)
+        promising = (levels <= FACTORED_LEVELS) | smooth | (levels <= limit)
         found = [
             self._factor(points, k, int(levels[k]), limit, compress) if promising[k] else None
             for k in range(len(levels))
@@ -149,18 +157,18 @@ class HSIC(Measure):
         parts: list[Part] = []
         if low.any():
             factors = [factor for factor in found if factor is not None]
-            parts += Factors.by_rank(block.columns[low], points.take(low), factors)
+            parts.append(LowRankPart.of(block.columns[low], points.take(low), factors, compress))
         if not low.all():
-            parts.append(Dense.of(block.columns[~low], points.take(~low)))
+            parts.append(DensePart.of(block.columns[~low], points.take(~low)))
         return parts
 
     def _factor(
-        self, points: Points, k: int, n_levels: int, limit: int, compress: bool
-    ) -> Factor | None:
+        self, points: KernelPoints, k: int, n_levels: int, limit: int, compress: bool
+    ) -> LowRankFactor | None:
         """Factor of column k, or None where its rank passes the limit."""
         x = points.values[k, 0]
         residual = RESIDUAL
-        if n_levels <= FEW_LEVELS:  # a small matrix whatever n, factored to the end
+        if n_levels <= FACTORED_LEVELS:  # a small matrix whatever n, factored to the end
             limit, residual = n_levels, 1e-13
         rows: Matrix = np.empty((limit, n_levels))
         kind, width = points.kinds[k], points.widths[k]
@@ -173,18 +181,24 @@ class HSIC(Measure):
             rows = rows[:rank, codes]
         if rank < 0:
             return None
-        return Factor.of(rows - rows.mean(axis=1, keepdims=True), compress)
+        return LowRankFactor.of(rows - rows.mean(axis=1, keepdims=True), compress)
 
 
 def rank_limit(n: int, use: Use) -> int:
     """Rank up to which a factor costs less than writing the matrix out.
 
-    Costs in multiply-adds: a factor of rank m takes about ``1e6 + n m (60 + 6 m)`` to find and
-    ``0.4 n m^2`` for each partner; a matrix has ``n^2 / 2`` entries, each worth 1 for every partner
-    and 40 for every time it is written. For large n and many partners that is near sqrt(2 n).
+    A factor and the matrix differ by about 1e-9, so the limit depends on n and on the kind of use
+    alone: neither on how many columns there are nor on how many of them fit the memory.
+
+    For all pairs, the limit was measured: above it, columns that all have the same rank would be
+    faster as matrices, but one matrix among factors makes all its partners be written out too. For
+    one partner after the other, it comes from costs in multiply-adds: a factor of rank m takes
+    about ``1e6 + n m (60 + 6 m)`` to find and ``0.4 n m^2`` for each partner; a matrix has
+    ``n^2 / 2`` entries, each worth 41 for every partner.
     """
-    entry = 1 + 40 / use.at_once + 40 / TILE
-    spare = n / 2 * entry * use.partners - 1e6 / n
+    if use.at_once > 1:
+        return int(8 + np.sqrt(2.5 * n)) if n >= 150 else 0
+    spare = n / 2 * 41 * use.partners - 1e6 / n
     quadratic, linear = 6 + 0.4 * use.partners, 60.0
     root = (-linear + np.sqrt(linear**2 + 4 * quadratic * max(spare, 0.0))) / (2 * quadratic)
     return min(int(root), n)

@@ -172,6 +172,32 @@ def cholesky_rows(
 
 
 @compiled
+def add_squares(
+    products: Array,
+    sizes_a: Array,
+    owners_a: Array,
+    sizes_b: Array,
+    owners_b: Array,
+    least: float,
+    skip: int,
+    total: Array,
+) -> None:
+    """Add the squared products of rows to the `total` of the two columns that own them.
+
+    Only where the product of the sizes is more than `least`; sizes fall along both axes. Row i
+    begins at place ``skip + i``.
+    """
+    stop = len(sizes_b)
+    for i in range(len(sizes_a)):
+        while stop > 0 and not sizes_a[i] * sizes_b[stop - 1] > least:
+            stop -= 1
+        sums = total[owners_a[i]]
+        for j in range(max(skip + i, 0), stop):
+            product = np.float64(products[i, j])
+            sums[owners_b[j]] += product * product
+
+
+@compiled
 def _pairs_within(x: Array, distance: float) -> Any:
     """Count the pairs of the sorted `x` at most `distance` apart."""
     pairs, first = 0, 0
@@ -186,7 +212,7 @@ def _pairs_within(x: Array, distance: float) -> Any:
 def _middle_distance(x: Array, lower: int, upper: int) -> Any:
     """Mean of the `lower`-th and `upper`-th smallest distance (from 1) in the sorted `x`.
 
-    Brackets both by counting, in O(n) a count, until few enough distances are left to sort.
+    Brackets both by counting, in O(n) per count, until few enough distances are left to sort.
     """
     n = len(x)
     low, high = 0.0, x[n - 1] - x[0]

@@ -8,7 +8,7 @@ import numpy as np
 from ..data.columns import Block
 from ..data.target import Target
 from ..types import Matrix
-from .embedding import Factor, Factors, centred, class_parts, inner
+from .embedding import LowRankFactor, LowRankPart, centred, class_parts, inner
 from .protocol import ONCE, Measure, Part, Use
 from .scaling import unit_scale
 
@@ -24,20 +24,20 @@ class Pearson(Measure):
     alias: ClassVar[str] = "pearson"
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
-        """Centre the columns; classes become one row a class."""
+        """Centre the columns; classes become one row per class."""
         if block.nominal:
             return [*class_parts(block, block.n_rows)]
         columns = centred(unit_scale(block.values))
         constant = block.values.max(axis=1) == block.values.min(axis=1)
         columns[constant] = 0.0  # not what rounding left of them
-        factors = [Factor.of(column[None, :]) for column in columns]
-        return [Factors.of(block.columns, None, factors)]
+        factors = [LowRankFactor.of(column[None, :]) for column in columns]
+        return [LowRankPart.of(block.columns, None, factors)]
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target."""
         if target.kind == "multi-output":
             rows = centred(unit_scale(target.vectors)[0])
-            return Factors.of(np.zeros(1, np.intp), None, [Factor.of(rows)])
+            return LowRankPart.of(np.zeros(1, np.intp), None, [LowRankFactor.of(rows)])
         return self.prepare(target.block(), ONCE)[0]
 
     def inner(self, a: Any, b: Any) -> Matrix:

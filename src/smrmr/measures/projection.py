@@ -30,7 +30,7 @@ from . import projection_loops as loops
 from .protocol import ONCE, Measure, Part, Use
 from .scaling import unit_scale
 
-FEW_LEVELS = 16  # up to here a contingency table beats sorting
+TABLE_LEVELS = 16  # up to here a contingency table beats sorting
 BIT_SET_ROWS = 1024  # up to here bit sets beat the sweep,
 BIT_SET_PARTNERS = 16  # once they are used this often
 
@@ -211,7 +211,7 @@ def _split_small_integers(block: Block) -> tuple[list[Coded], Block]:
     """Take out the columns that hold few small whole numbers; return them and the rest."""
     n_columns, n = block.values.shape
     codes = np.empty((n_columns, n), np.uint8)
-    counts = np.empty((n_columns, FEW_LEVELS), np.int64)
+    counts = np.empty((n_columns, TABLE_LEVELS), np.int64)
     levels = np.empty(n_columns, np.int64)
     coded_loops.code_small_integers(block.values, codes, counts, levels)
     few = levels > 0
@@ -232,7 +232,7 @@ def _by_rank(block: Block, bit_sets: bool) -> tuple[list[Coded], list[Ranked]]:
     below, through = np.empty((2, n_columns, n), np.int32)
     levels = np.empty(n_columns, np.int64)
     loops.rank_rows(values, order, below, through, levels)
-    many = levels > min(FEW_LEVELS, n - 1)
+    many = levels > min(TABLE_LEVELS, n - 1)
     ranked = []
     for rows in (many & (levels == n), many & (levels < n)):
         if rows.any():

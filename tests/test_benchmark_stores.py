@@ -12,7 +12,7 @@ from benchmarks.data.datasets import PAPER_SETS
 from benchmarks.grids.read import RealGrid, read_grid, read_real_grid
 from benchmarks.methods import METHODS
 from benchmarks.stores import Store
-from smrmr.simulate import DESIGNS
+from smrmr.designs import DESIGNS
 
 
 @pytest.fixture

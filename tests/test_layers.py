@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import ModuleType
 
 import smrmr
 
@@ -24,7 +25,7 @@ ORDER = [
     "recipe",
     "selection",
     "pipeline",
-    "simulate",
+    "designs",
     "report",
     "estimators",
     "cli",
@@ -57,3 +58,16 @@ def test_imports_follow_the_order():
         if here in ORDER:
             for there in imported(path):
                 assert ORDER.index(there) <= ORDER.index(here), f"{path} imports {there}"
+
+
+def test_public_names_stand_for_themselves():
+    """Law: a public name is no module of the same name, so that none can take its place.
+
+    lazy_loader would guard such a name by a module that no worker process can be sent.
+    """
+    assert type(smrmr) is ModuleType
+    assert set(smrmr.__all__) <= set(dir(smrmr))
+    modules = {name for name in smrmr.__all__ if isinstance(getattr(smrmr, name), ModuleType)}
+    assert modules == {"association", "data", "report"}
+    assert entries() & set(smrmr.__all__) == modules
+    assert 25 <= len(smrmr.__all__) <= 35

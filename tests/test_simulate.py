@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 import smrmr
-from smrmr.simulate import DESIGNS
+from smrmr.designs import DESIGNS
 
 PRINTED = {  # paper, section 5.2: support, correlation c, type of the target
     "1.a": ([0, 5], 0.0, "continuous"),

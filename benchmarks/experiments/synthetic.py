@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from smrmr.simulate import Simulation, simulate
+from smrmr.designs import Simulation, simulate
 from smrmr.types import Indices, Progress
 
 from ..grids.read import Grid

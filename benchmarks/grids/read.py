@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from smrmr.cli.toml import read_toml
-from smrmr.simulate import DESIGNS
+from smrmr.designs import DESIGNS
 
 from ..data.datasets import HIV_SETS, MADELON, PAPER_SETS
 from ..methods import METHODS

@@ -13,8 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
 
+from smrmr.designs import DESIGNS
 from smrmr.runs.files import replacing
-from smrmr.simulate import DESIGNS
 
 from ..experiments.synthetic import MAIN_LEVEL
 from ..methods import REFERENCES

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
-from smrmr.simulate import DESIGNS
+from smrmr.designs import DESIGNS
 
 from ..data.datasets import SOURCES
 from ..methods import METHODS

@@ -15,6 +15,7 @@ from .control.knockoffs import KnockoffFilter as KnockoffFilter
 from .control.knockoffs import Split as Split
 from .control.knockoffs import diagnose_knockoffs as diagnose_knockoffs
 from .control.knockoffs import draw_knockoffs as draw_knockoffs
+from .designs import simulate as simulate
 from .estimators import MRMR as MRMR
 from .estimators import SIS as SIS
 from .estimators import HSICLasso as HSICLasso
@@ -26,7 +27,6 @@ from .measures import ProjectionCorrelation as ProjectionCorrelation
 from .pipeline import select as select
 from .recipe import Recipe as Recipe
 from .selection import Selection as Selection
-from .simulate import simulate as simulate
 from .solver import L1 as L1
 from .solver import MCP as MCP
 from .solver import SCAD as SCAD

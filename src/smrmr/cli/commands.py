@@ -13,13 +13,13 @@ from rich.console import Console
 from rich.table import Table
 
 from ..data import read_data
+from ..designs import DESIGNS
+from ..designs import simulate as draw
 from ..pipeline import select as run
 from ..recipe import Recipe
 from ..report import write_report
 from ..runs.files import replacing
 from ..selection import Selection
-from ..simulate import DESIGNS
-from ..simulate import simulate as draw
 from ..types import Indices
 from .options import EachOptionOnce, configured, keep_command, recipe_of, resumed
 from .outputs import check_folder, write_csv, write_outputs

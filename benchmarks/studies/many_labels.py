@@ -41,7 +41,11 @@ def knockoffs_of(variant, p):
 
 def selected(X, codes, control, seed):
     """Select although `smrmr.select` would refuse such classes."""
-    target = Target("classes" if codes.dtype.kind == "i" else "continuous", codes.astype(float))
+    if codes.dtype.kind == "i":
+        names = tuple(f"class {k}" for k in range(codes.max() + 1))
+        target = Target("classes", codes.astype(float), names)
+    else:
+        target = Target("continuous", codes)
     recipe = Recipe(control=control, n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

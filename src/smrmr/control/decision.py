@@ -11,13 +11,13 @@ ROUNDING = 1e-12  # 0.3 + 0.05 + 0.05 counts as 0.4
 STEP = 0.05  # by which the relaxed rule raises the level
 
 
-def knockoff_threshold(W: Data, fdr: float, *, offset: int = 1) -> float:
+def knockoff_threshold(W: Data, fdr: float) -> float:
     r"""Smallest cut-off whose estimated false discovery proportion is at most `fdr`.
 
     .. math:: T(\alpha) = \min\Big\{t \in \{|W_k|\} \setminus \{0\} :
               \frac{1 + \#\{W_k \le -t\}}{\#\{W_k \ge t\} \vee 1} \le \alpha\Big\}
 
-    Paper: section 4, eq. (4.2), label ``threshold``.
+    Paper: section 4, eq. (4.2), label ``threshold``. The leading 1 is the "+" of knockoff+.
 
     Parameters
     ----------
@@ -25,9 +25,6 @@ def knockoff_threshold(W: Data, fdr: float, *, offset: int = 1) -> float:
         Importance of each feature, theta - theta~. Large and positive means signal.
     fdr
         Target false discovery rate, in (0, 1).
-    offset
-        1: knockoff+, which controls the FDR. 0: the plain knockoff, which controls a modified FDR
-        only, but can select fewer than 1 / `fdr` features.
 
     Returns
     -------
@@ -42,11 +39,11 @@ def knockoff_threshold(W: Data, fdr: float, *, offset: int = 1) -> float:
     >>> knockoff_threshold(W, fdr=0.25), knockoff_threshold(W, fdr=0.2)
     (1.0, inf)
     """
-    cuts, estimates = _estimated_fdp(as_importances(W), _check_offset(offset))
+    cuts, estimates = _estimated_fdp(as_importances(W))
     return _first_cut(cuts, estimates, check_level(fdr))
 
 
-def q_values(W: Data, *, offset: int = 1) -> Vector:
+def q_values(W: Data) -> Vector:
     """Smallest level at which `knockoff_threshold` selects each feature; 1 where W is not positive.
 
     ``q_values(W) <= fdr`` and ``W >= knockoff_threshold(W, fdr)`` are the same selection for every
@@ -59,7 +56,7 @@ def q_values(W: Data, *, offset: int = 1) -> Vector:
     [0.25, 0.25, 0.25, 0.25, 1.0]
     """
     W = as_importances(W)
-    cuts, estimates = _estimated_fdp(W, _check_offset(offset))
+    cuts, estimates = _estimated_fdp(W)
     q = np.ones(len(W))
     positive = W > 0
     smallest = np.minimum.accumulate(estimates)
@@ -115,28 +112,6 @@ class Decision:
         """Whether the level was fixed beforehand, which the guarantee needs."""
         return self.rule not in ("relaxed", "best feature")
 
-    def __str__(self) -> str:
-        n = len(self.selected)
-        features = f"{n} feature{'s' * (n != 1)}"
-        if self.rule == "best feature":
-            return "No level selects anything; the best feature is given, without any guarantee."
-        if self.rule == "relaxed":
-            return (
-                f"Nothing at FDR {self.fdr:g}; {features} at the relaxed level {self.level:g}, "
-                "which was chosen after looking at the data and guarantees nothing."
-            )
-        if n:
-            return f"{features} selected at FDR {self.fdr:g}."
-        other = (
-            f"the smallest level that selects something is {self.smallest_level:.3g}"
-            if self.smallest_level < np.inf
-            else "no level selects anything"
-        )
-        return (
-            f"Nothing selected at FDR {self.fdr:g}: at this level at least {self.n_needed} "
-            f"features must stand out together; {other}."
-        )
-
 
 def decide(
     W: Data,
@@ -190,18 +165,14 @@ def decide(
             )
         inner_fdr = fdr / 2 if inner_fdr is None else check_level(inner_fdr, "inner_fdr")
         return _decide_by_e_values(draws, fdr, inner_fdr)
-    return _decide_by_knockoffs(
-        as_importances(draws[0] if draws.ndim == 2 and len(draws) else draws),
-        fdr,
-        on_empty,
-        relevance,
-    )
+    single = as_importances(draws[0] if draws.ndim == 2 and len(draws) else draws)
+    return _decide_by_knockoffs(single, fdr, on_empty, relevance)
 
 
 def _decide_by_knockoffs(
     W: Vector, fdr: float, on_empty: str, relevance: Vector | None
 ) -> Decision:
-    cuts, estimates = _estimated_fdp(W, offset=1)
+    cuts, estimates = _estimated_fdp(W)
     for level in [fdr, *(_higher(fdr) if on_empty == "relax" else [])]:
         threshold = _first_cut(cuts, estimates, level)
         if threshold < np.inf:
@@ -298,18 +269,12 @@ def as_importances(W: Data) -> Vector:
     return values
 
 
-def _check_offset(offset: int) -> int:
-    if offset not in (0, 1):
-        raise ValueError(f"offset={offset!r}. Use 1 (knockoff+) or 0 (the plain knockoff).")
-    return int(offset)
-
-
-def _estimated_fdp(W: Vector, offset: int) -> tuple[Vector, Vector]:
+def _estimated_fdp(W: Vector) -> tuple[Vector, Vector]:
     """Every possible cut-off, ascending, and the false discovery proportion estimated there."""
     cuts = np.unique(np.abs(W[W != 0]))
     above = len(W) - np.searchsorted(np.sort(W), cuts)
     below = np.searchsorted(np.sort(W), -cuts, side="right")
-    return cuts, (offset + below) / np.maximum(above, 1)
+    return cuts, (1 + below) / np.maximum(above, 1)
 
 
 def _first_cut(cuts: Vector, estimates: Vector, level: float) -> float:

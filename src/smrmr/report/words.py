@@ -51,7 +51,7 @@ def say_items(selection: Selection, what: str) -> list[str]:
 
 def statement(selection: Selection) -> str:
     """What was decided and what that rests on, in a few sentences."""
-    return f"{selection.decision} {say(selection, 'conditions')}".strip()
+    return f"{say(selection, 'decided')} {say(selection, 'conditions')}".strip()
 
 
 def explain(selection: Selection, feature: str | int) -> str:

@@ -496,7 +496,7 @@ def test_every_feature_has_an_outcome_and_an_explanation(found):
         ({"screening": "split(lam=-0.1)"}, "lam=-0.1"),
         ({"screening": "split(by=three)"}, "by='three'"),
         ({"screening": "split(n_keep=0)"}, "n_keep=0"),
-        ({"screening": "split(0.3)"}, "cannot be read"),
+        ({"screening": "split(0.3)"}, "Use 'split' or 'none', with settings in brackets"),
         ({"screening": "split(recycle=yes)"}, "recycle='yes'"),
         ({"n_draws": 0}, "n_draws=0"),
         ({"n_draws": 3, "on_empty": "relax"}, "n_draws=1"),

@@ -145,3 +145,13 @@ def test_the_largest_numbers_are_fitted_without_a_warning():
 def test_features_and_target_of_different_lengths(rng):
     with pytest.raises(ValueError, match="X has 40 rows and y has 39"):
         read_study(rng.normal(size=(40, 2)), rng.normal(size=39))
+
+
+def test_many_classes_are_warned_of(rng):
+    """Oracle: benchmarks/studies/many_labels.py, where the level failed beyond 10 classes."""
+    X = rng.normal(size=(150, 20))
+    with pytest.warns(UserWarning, match="y has 15 classes"):
+        select(X, labels(15), Recipe(), rng=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        select(X, labels(10), Recipe(), rng=0)

@@ -30,25 +30,25 @@ class EqualByText:
         return hash(write_setting(self))
 
 
-def read_strategy(name: str, value: Any, known: Mapping[str, Callable[..., Any]]) -> Any:
-    """The strategy that `value` stands for; what is no text stands for itself.
+def read_strategy(
+    name: str, value: Any, known: Mapping[str, Callable[..., Any]], method: str
+) -> Any:
+    """The strategy that `value` stands for; an object with the method stands for itself.
 
     >>> from smrmr.solver import PENALTIES
-    >>> read_strategy("penalty", "mcp(b=3)", PENALTIES)
+    >>> read_strategy("penalty", "mcp(b=3)", PENALTIES, "slope")
     MCP(b=3, lla_steps=2)
     """
     if value is None and "none" in known:
         value = "none"
-    if not isinstance(value, str):
+    if not isinstance(value, str) and hasattr(value, method) and not isinstance(value, type):
         return value
-    alias, changes = _parsed(value)
-    if alias is None:
+    alias, changes = _parsed(value) if isinstance(value, str) else (None, {})
+    if alias is None or alias not in known:
         raise ValueError(
-            f"{name}={value!r} cannot be read. Use {one_of(known)}, with settings in brackets if "
-            "there are any, as in split(share=0.3, n_keep=40)."
+            f"{name}={value!r} is not known. Use {one_of(known)}, with settings in brackets if "
+            f"there are any, or an object that has {method!r}."
         )
-    if alias not in known:
-        raise ValueError(f"{name}={value!r} is not known. Use {one_of(known)}.")
     made: Any = known[alias]
     possible = [f.name for f in fields(getattr(made, "__self__", made))]
     wrong = [key for key in changes if key not in possible]

@@ -8,7 +8,7 @@ copy), `repeatable` and `weigh`, which turns checked data into evidence. Evidenc
 from collections.abc import Callable
 from typing import Any
 
-from ..settings import one_of, read_strategy
+from ..settings import read_strategy
 from .knockoffs import KnockoffEvidence, KnockoffFilter
 
 CONTROLS: dict[str, Callable[..., Any]] = {
@@ -20,10 +20,4 @@ EVIDENCE: dict[str, type[Any]] = {KnockoffEvidence.kind: KnockoffEvidence}
 
 def as_control(control: Any) -> Any:
     """The controller that a name stands for; a controller stands for itself."""
-    found = read_strategy("control", control, CONTROLS)
-    if hasattr(found, "weigh") and not isinstance(found, type):
-        return found
-    raise ValueError(
-        f"control={control!r} is not known. Use {one_of(CONTROLS)}, or an instance such as "
-        "KnockoffFilter(measure='hsic')."
-    )
+    return read_strategy("control", control, CONTROLS, "weigh")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..settings import one_of, read_strategy
+from ..settings import read_strategy
 from .distance import DistanceCorrelation
 from .hsic import HSIC
 from .pearson import Pearson
@@ -21,11 +21,5 @@ MEASURES: dict[str, type[Any]] = {
 
 def as_measure(measure: Any) -> Measure:
     """The measure that a name stands for; a measure stands for itself."""
-    found = read_strategy("measure", measure, MEASURES)
-    if hasattr(found, "prepare") and not isinstance(found, type):
-        checked: Measure = found
-        return checked
-    raise ValueError(
-        f"measure={measure!r} is not known. Use {one_of(MEASURES)}, or an instance such as "
-        "HSIC(kernel='laplacian')."
-    )
+    found: Measure = read_strategy("measure", measure, MEASURES, "prepare")
+    return found

@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from ..settings import check_count, check_number, one_of, read_strategy
+from ..settings import check_count, check_number, read_strategy
 from ..types import Vector
 
 
@@ -116,11 +116,5 @@ PENALTIES: dict[str, type[Any]] = {one.alias: one for one in (NoPenalty, L1, SCA
 
 def as_penalty(penalty: Any) -> Penalty:
     """The penalty that a name stands for; a penalty stands for itself, None for none."""
-    found = read_strategy("penalty", penalty, PENALTIES)
-    if hasattr(found, "slope") and hasattr(found, "lla_steps") and not isinstance(found, type):
-        checked: Penalty = found
-        return checked
-    raise ValueError(
-        f"penalty={penalty!r} is not known. Use {one_of(PENALTIES)}, or an instance such as "
-        "MCP(b=3.0)."
-    )
+    found: Penalty = read_strategy("penalty", penalty, PENALTIES, "lla_steps")
+    return found

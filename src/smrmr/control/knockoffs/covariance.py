@@ -1,13 +1,12 @@
 """Estimates the correlations of features, when there may be more features than rows."""
 
 import logging
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...data.messages import outside
+from ...data.messages import warn
 from ...measures.compiled import compiled
 from ...types import Indices, Matrix
 from .correlations import Correlations
@@ -30,7 +29,9 @@ def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Correlations, st
     """
     n, p = scores.shape
     if not isinstance(covariance, str):
-        return _given(np.asarray(covariance, dtype=np.float64), p), "given"
+        check_covariance(covariance, p)
+        sigma = _unit_diagonal((covariance + covariance.T) / 2)
+        return _whole(sigma, "the covariance given"), "given"
     if covariance == "auto":
         covariance = "sample" if p <= n / 20 else "graphical-lasso" if p <= MAX_DENSE else "blocks"
     logger.info("covariance of %d features from %d rows: %s", p, n, covariance)
@@ -62,9 +63,8 @@ def threshold(scores: Matrix) -> Correlations:
 def blocks(scores: Matrix) -> Correlations:
     """Features clustered by correlation into blocks of at most 200, a graphical lasso in each."""
     members = clusters(scores)
-    return Correlations(
-        members, tuple(_definite(_sparse(scores[:, columns])) for columns in members)
-    )
+    matrices = (_definite(_sparse(scores[:, columns])) for columns in members)
+    return Correlations(members, tuple(matrices))
 
 
 ESTIMATES: dict[str, Callable[[Matrix], Correlations]] = {
@@ -88,11 +88,6 @@ def check_covariance(sigma: NDArray[np.float64], p: int) -> None:
         raise ValueError(f"covariance is not symmetric. {need}")
 
 
-def _given(sigma: Matrix, p: int) -> Correlations:
-    check_covariance(sigma, p)
-    return _whole(_unit_diagonal((sigma + sigma.T) / 2), "the covariance given")
-
-
 def _whole(sigma: Matrix, name: str | None = None) -> Correlations:
     return Correlations((np.arange(len(sigma)),), (_definite(sigma, name),))
 
@@ -103,12 +98,10 @@ def _definite(sigma: Matrix, name: str | None = None) -> Matrix:
     if smallest >= SINGULAR:
         return sigma
     if name:
-        warnings.warn(
+        warn(
             f"{name} of {len(sigma)} features is singular (smallest eigenvalue {smallest:.1e}); "
             f"its eigenvalues were raised to {SINGULAR}. Knockoffs will nearly copy their features "
-            "and find little: use covariance='auto', or fewer features.",
-            UserWarning,
-            stacklevel=outside(),
+            "and find little: use covariance='auto', or fewer features."
         )
     return _raised(sigma, SINGULAR)
 

@@ -34,6 +34,7 @@ from .screening import as_screening
 from .tuning import Problem, as_tuning
 
 N_NEIGHBOURS = 5
+MANY_CLASSES = 10  # beyond which the level was seen to fail
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,13 @@ class KnockoffFilter:
         """Refuse what has no knockoffs; categories of two levels become 0/1 numbers."""
         columns = _without_categories(study.columns)
         self.knockoffs.check(study.columns, self.n_draws)
+        n_classes = len(study.target.labels)
+        if n_classes > MANY_CLASSES:
+            warn(
+                f"y has {n_classes} classes. With so many of them relevance says little and more "
+                "false features than the level allows may be selected (docs/figures.md has "
+                "figures). Merge classes if you can."
+            )
         return replace(study, columns=columns)
 
     def weigh(
@@ -200,8 +208,9 @@ class KnockoffFilter:
 
 def as_knockoffs(knockoffs: Any) -> Any:
     """The way to make knockoffs that a name stands for; arrays and functions are `Given`."""
-    found = read_strategy("knockoffs", knockoffs, {"gaussian": Gaussian})
-    return found if isinstance(found, Gaussian | Given) else Given(found)
+    if isinstance(knockoffs, str | Gaussian | Given):
+        return read_strategy("knockoffs", knockoffs, {"gaussian": Gaussian}, "draw")
+    return Given(knockoffs)
 
 
 def draw_knockoffs(

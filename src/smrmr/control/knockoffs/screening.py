@@ -156,10 +156,7 @@ SCREENS: dict[str, type[Any]] = {"split": Split, "none": KeepAll}
 
 def as_screening(screening: Any) -> Any:
     """The screening that a name stands for; a screening stands for itself."""
-    found = read_strategy("screening", screening, SCREENS)
-    if hasattr(found, "screen") and not isinstance(found, type):
-        return found
-    raise ValueError(f"screening={screening!r} is not known. Use 'split', 'none' or a Split(...).")
+    return read_strategy("screening", screening, SCREENS, "screen")
 
 
 def split_rows(target: Target, share: float, rng: Generator) -> tuple[Indices, Indices]:

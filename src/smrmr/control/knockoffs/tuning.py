@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -191,12 +190,10 @@ TUNINGS: dict[str, type[Any]] = {"cv": CrossValidation, "bayes": Bayes, "fixed":
 
 def as_tuning(lam: Any) -> Any:
     """The way to choose lambda that a name stands for; a number is the lambda itself."""
-    with suppress(TypeError, ValueError):  # the command line gives numbers as text
-        lam = Fixed(float(lam))
-    found = read_strategy("lam", lam, TUNINGS)
-    if hasattr(found, "choose") and not isinstance(found, type):
-        return found
-    raise ValueError(f"lam={lam!r} is not known. Use 'cv', 'bayes' or a number of at least 0.")
+    try:  # the command line gives numbers as text
+        return Fixed(float(lam))
+    except (TypeError, ValueError):
+        return read_strategy("lam", lam, TUNINGS, "choose")
 
 
 def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats import Table, load
-from .messages import did_you_mean, quoted, refuse_commas
+from .messages import did_you_mean, refuse_commas, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,12 +25,12 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     if id not in columns:
         raise ValueError(f"{pheno} has no column {id!r}.{did_you_mean(id, columns)}")
     keys = columns[id].astype(str)
-    _refuse_twice(keys, f"{pheno}")
+    refuse_twice(keys, f"{pheno}: ids")
     columns = columns.drop(columns=id).set_index(keys.to_numpy())
     if id in table.features:
         table = indexed(table, id, pheno)
     ids = table.features.index.astype(str)
-    _refuse_twice(ids, "the data")
+    refuse_twice(ids, "the data: ids")
     common = ids.isin(columns.index)
     unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
     if not common.any():
@@ -48,11 +48,6 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
             "no sample; they are left out"
         )
     return Table(features, about, None), notes
-
-
-def _refuse_twice(ids: Any, where: str) -> None:
-    if (twice := ids[ids.duplicated()]).size:
-        raise ValueError(f"{where}: ids {quoted(twice.unique())} appear more than once.")
 
 
 def indexed(table: Table, id: str, path: Path) -> Table:

@@ -11,19 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Reopened, Which
-from .format import Format, Table
+from .format import Format, Table, reading
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
 MISSING_GENOTYPE = -1
 FAM_COLUMNS = ("family", "id", "father", "mother", "sex", "phenotype")
-FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
-    np.array(
-        [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)],
-        dtype=np.int8,
-    )
-    .view(np.uint32)
-    .ravel()
-)
+# of every byte, the lowest two bits first
+CODES = [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)]
+FOUR_GENOTYPES = np.array(CODES, dtype=np.int8).view(np.uint32).ravel()
 
 
 @dataclass(frozen=True)
@@ -54,8 +49,8 @@ class BedColumns(Reopened):
 
     @cached_property
     def _packed(self) -> NDArray[np.uint8]:
-        n, p = self.shape
-        return np.memmap(self.path, np.uint8, "r", len(BED_HEADER), (p, -(-n // 4)))
+        shape = self.shape[1], -(-self.shape[0] // 4)
+        return np.memmap(self.path, np.uint8, "r", len(BED_HEADER), shape)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -98,16 +93,12 @@ def _read_people(path: Path) -> Any:
     import pandas as pd
 
     fam = path.with_suffix(".fam")
-    try:
+    with reading(fam, "a table"):
         about = pd.read_csv(fam, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
-    except Exception as error:  # pandas raises many kinds for one reason
-        raise ValueError(f"{fam} cannot be read: {error}") from None
     n_more = about.shape[1] - len(FAM_COLUMNS)  # further phenotypes
     if n_more < 0:
-        raise ValueError(
-            f"{fam} has {about.shape[1]} columns. {len(FAM_COLUMNS)} are needed: "
-            f"{', '.join(FAM_COLUMNS)}."
-        )
+        needs = ", ".join(FAM_COLUMNS)
+        raise ValueError(f"{fam} has {about.shape[1]} columns. These are needed: {needs}.")
     about.columns = pd.Index([*FAM_COLUMNS, *(f"phenotype{k + 2}" for k in range(n_more))])
     for name in about.columns[len(FAM_COLUMNS) - 1 :]:
         about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)

@@ -106,8 +106,11 @@ def as_source(X: Any) -> ColumnSource | None:
     return None
 
 
-def subset(source: ColumnSource, rows: Indices | None, columns: Indices | None) -> Subset:
-    """Some rows and columns of a source."""
+def subset(source: Any, rows: Indices | None, columns: Indices | None) -> Any:
+    """Some rows and columns of an array or of a source, of which nothing is read yet."""
+    if isinstance(source, np.ndarray):
+        values = source if columns is None else source[:, columns]
+        return values if rows is None else values[rows]
     if isinstance(source, Subset):
         rows, columns = _chosen(source.rows, rows), _chosen(source.columns, columns)
         source = source.source

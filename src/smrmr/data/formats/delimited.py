@@ -43,17 +43,13 @@ def _header(path: Path) -> tuple[list[str], str]:
     """Names in the first line, and what separates them."""
     opened: Any = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        first = lines.readline()
-        while first and not first.strip():
-            first = lines.readline()
-    if not first.strip():
+        first = next((line for line in lines if line.strip()), "")
+    if not first:
         raise ValueError(f"{path} is empty. A header and rows are needed.")
     if "\x00" in first:
         raise ValueError(f"{path} holds binary data, not text. Is its extension right?")
-    name = path.name.removesuffix(".gz")
-    usual = "\t" if name.endswith((".tsv", ".tab")) else ","
-    separator = usual if usual in first else max(",\t;|", key=first.count)
-    separator = separator if separator in first else usual
+    usual = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".tab")) else ","
+    separator = usual if usual in first else max(usual + ",\t;|", key=first.count)
     return next(csv.reader([first.rstrip("\r\n")], delimiter=separator)), separator
 
 

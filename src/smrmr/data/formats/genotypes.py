@@ -15,6 +15,7 @@ from .format import Format, Table, reading
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
 MISSING_GENOTYPE = -1
+BIM_COLUMNS = ("chromosome", "id", "morgans", "position", "allele 1", "allele 2")
 FAM_COLUMNS = ("family", "id", "father", "mother", "sex", "phenotype")
 # of every byte, the lowest two bits first
 CODES = [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)]
@@ -60,11 +61,7 @@ class BedColumns(Reopened):
         with path.open(encoding="utf-8") as file:
             for line in filter(str.strip, file):
                 cells = line.split(maxsplit=5)
-                if len(cells) < 6:
-                    raise ValueError(
-                        f"{path} has {len(cells)} columns in line {len(found) + 1}. 6 are needed: "
-                        "chromosome, id, morgans, position and two alleles."
-                    )
+                _check_width(f"{path}, line {len(found) + 1},", len(cells), BIM_COLUMNS)
                 found.append(cells[1])
         return tuple(found)
 
@@ -88,6 +85,11 @@ def _count_lines(path: Path, ending: str) -> int:
         return sum(1 for line in file if line.strip())
 
 
+def _check_width(where: Path | str, n_columns: int, wanted: tuple[str, ...]) -> None:
+    if n_columns < len(wanted):
+        raise ValueError(f"{where} has {n_columns} columns. It needs {', '.join(wanted)}.")
+
+
 def _read_people(path: Path) -> Any:
     """Read what the .fam beside a .bed knows of its samples, by their ids."""
     import pandas as pd
@@ -96,9 +98,7 @@ def _read_people(path: Path) -> Any:
     with reading(fam, "a table"):
         about = pd.read_csv(fam, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
     n_more = about.shape[1] - len(FAM_COLUMNS)  # further phenotypes
-    if n_more < 0:
-        needs = ", ".join(FAM_COLUMNS)
-        raise ValueError(f"{fam} has {about.shape[1]} columns. These are needed: {needs}.")
+    _check_width(fam, about.shape[1], FAM_COLUMNS)
     about.columns = pd.Index([*FAM_COLUMNS, *(f"phenotype{k + 2}" for k in range(n_more))])
     for name in about.columns[len(FAM_COLUMNS) - 1 :]:
         about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)

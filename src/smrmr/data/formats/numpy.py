@@ -70,9 +70,7 @@ def _size_of(archive: ZipFile, member: ZipInfo) -> int:
 
 def _array_size(file: IO[bytes], n_bytes: int) -> int:
     """Bytes of the array in a .npy file; refuse a file that is shorter than its header says."""
-    if file.read(len(npy.MAGIC_PREFIX)) != npy.MAGIC_PREFIX:
-        raise ValueError("it is not a NumPy file.")
-    version = tuple(file.read(2))
+    version = npy.read_magic(file)
     if version not in HEADERS:  # of structured arrays alone
         return n_bytes
     shape, _, dtype = HEADERS[version](file)

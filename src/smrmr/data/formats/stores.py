@@ -165,16 +165,10 @@ def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[A
     return out[:, back]
 
 
-HDF5 = Format(
-    ("h5ad", "h5", "hdf5"),
-    partial(read_store, store=hdf5),
-    options=("layer",),
-    open=partial(StoredColumns, store=hdf5),
-)
-ZARR = Format(
-    ("zarr",),
-    partial(read_store, store=zarr),
-    options=("layer",),
-    open=partial(StoredColumns, store=zarr),
-    folder=True,
-)
+def _format(store: Store, *extensions: str, folder: bool = False) -> Format:
+    read, columns = partial(read_store, store=store), partial(StoredColumns, store=store)
+    return Format(extensions, read, options=("layer",), open=columns, folder=folder)
+
+
+HDF5 = _format(hdf5, "h5ad", "h5", "hdf5")
+ZARR = _format(zarr, "zarr", folder=True)

@@ -43,10 +43,10 @@ def read_npy(path: Path) -> Table:
     """Read one array, samples in rows."""
     import pandas as pd
 
-    with reading(path, "a NumPy file"), path.open("rb") as file:
+    with reading(path, "a NumPy matrix"), path.open("rb") as file:
         _array_size(file, path.stat().st_size)
-    source = NpyColumns(path.absolute())
-    return Table(source, pd.DataFrame(index=range(source.shape[0])))
+        source = NpyColumns(path.absolute())
+        return Table(source, pd.DataFrame(index=range(source.shape[0])))
 
 
 def read_npz(path: Path) -> Table:

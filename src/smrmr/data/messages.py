@@ -3,6 +3,7 @@
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -45,6 +46,13 @@ def did_you_mean(name: str, known: Iterable[Any]) -> str:
     if close:
         return f" Did you mean {' or '.join(map(repr, close))}?"
     return f" There are {quoted(known)}." if known else ""
+
+
+def refuse_twice(names: Iterable[Any], what: str) -> None:
+    """Refuse names that are not all different; `what` says whose they are."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise ValueError(f"{what} {quoted(twice)} appear more than once. Each must be different.")
 
 
 def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..settings import check_choice
 from ..types import Indices, Matrix, Vector
 from .messages import worst
 from .sources import ColumnSource, Which, names_of, subset
@@ -37,41 +38,33 @@ def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[s
     -------
     The DataFrame (its index says which rows are left), and what was done, in words.
     """
-    check_choice(how)
+    check_choice("missing", how, CHOICES)
     gaps = _gaps(frame)
     per_column = gaps.sum(axis=0)
     bad = np.flatnonzero(per_column)
     if bad.size == 0:
         return frame, []
     total = int(per_column.sum())
-    values = (
-        f"{total} missing value{'s' * (total != 1)} in {bad.size} column{'s' * (bad.size != 1)}"
-    )
+    columns = f"{bad.size} column{'s' * (bad.size > 1)}"
+    values = f"{total} missing value{'s' * (total > 1)} in {columns}"
     if how == "refuse":
         raise ValueError(
             f"{values} of {frame.shape[1]} ({worst(per_column, frame.columns.__getitem__)}), in "
-            f"{int(gaps.any(axis=1).sum())} of {len(frame)} rows. Choose --missing drop-columns, "
-            "drop-rows, impute-median, impute-mean or impute-mode (missing=... in Python)."
+            f"{gaps.any(axis=1).sum()} of {len(frame)} rows. Choose --missing (missing=... in "
+            f"Python) {' or '.join(CHOICES[1:])}."
         )
     if how.startswith("drop-"):
         axis, kind = (0, "row") if how == "drop-rows" else (1, "column")
         full = ~gaps.any(axis=1 - axis)
         if not full.any():
             raise ValueError(f"{values}: every {kind} has one. Use --missing impute-median.")
-        left = frame.iloc[full] if axis == 0 else frame.iloc[:, full]
-        note = f"{int((~full).sum())} of {len(full)} {kind}s with missing values dropped"
-        return left, [note]
+        note = f"{(~full).sum()} of {len(full)} {kind}s with missing values dropped"
+        return frame.iloc[full] if axis == 0 else frame.iloc[:, full], [note]
     kind = how.removeprefix("impute-")
     filled = frame.copy()
     for k in bad:
         filled.isetitem(k, _filled_column(frame.iloc[:, k], gaps[:, k], kind))
     return filled, [f"{values} filled with the column {kind}"]
-
-
-def check_choice(how: str) -> None:
-    """Refuse a choice that does not exist."""
-    if how not in CHOICES:
-        raise ValueError(f"missing={how!r} is not known. Use {', '.join(map(repr, CHOICES))}.")
 
 
 def _gaps(frame: pd.DataFrame) -> Any:
@@ -92,9 +85,8 @@ def _filled_column(column: pd.Series[Any], gap: Any, kind: str) -> Any:
     elif kind == "mode":
         value = known.mode().iloc[0]
     else:
-        raise ValueError(
-            f"column {column.name} holds labels, which have no {kind}. Use --missing impute-mode."
-        )
+        labels = f"column {column.name} holds labels"
+        raise ValueError(f"{labels}, which have no {kind}. Use --missing impute-mode.")
     return column.where(~gap, value)
 
 
@@ -128,12 +120,10 @@ class Filled:
         bad = ~there.all(axis=0) if self.how == "refuse" else ~there.any(axis=0)
         if bad.any():
             first = names_of(self)[np.arange(self.shape[1])[columns][bad][0]]
-            raise ValueError(
-                f"column {first} has no value at all. Drop it: --drop {first}"
-                if self.how != "refuse"
-                else f"{bad.sum()} of {len(bad)} columns read have missing values, first {first}. "
-                "Use --missing impute-mode (missing='impute-mode' in Python)."
-            )
+            if self.how != "refuse":
+                raise ValueError(f"column {first} has no value at all. Drop it: --drop {first}")
+            which = f"{bad.sum()} of {len(bad)} columns read have missing values, first {first}"
+            raise ValueError(f"{which}. Use --missing impute-mode (missing='impute-mode').")
         fill = FILLS[self.how](np.where(there, values.astype(np.float64), np.nan))
         return np.where(there, values, fill.astype(values.dtype))
 
@@ -146,7 +136,7 @@ def fill_source(
     A source whose missing values are marked by a whole number, its `gap`, can only take the most
     frequent value of a column, for a median or a mean may be a fraction.
     """
-    check_choice(how)
+    check_choice("missing", how, CHOICES)
     gap = getattr(source, "gap", None)
     if rows is not None or columns is not None:
         source = subset(source, rows, columns)
@@ -156,9 +146,8 @@ def fill_source(
     if how not in ("refuse", *possible):
         whole = "the whole file in memory, and it is read in blocks"
         reason = whole if how.startswith("drop-") else "fractions, and this file has none"
-        raise ValueError(
-            f"--missing {how} would need {reason}. Use --missing {' or '.join(possible)}."
-        )
+        use = " or ".join(possible)
+        raise ValueError(f"--missing {how} would need {reason}. Use --missing {use}.")
     return Filled(source, how.removeprefix("impute-"), gap)
 
 

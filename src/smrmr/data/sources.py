@@ -50,10 +50,6 @@ class Subset(Reopened):
     rows: Indices | None
     columns: Indices | None
 
-    def take(self, rows: Indices | None, columns: Indices | None) -> Subset:
-        """Some rows and columns of these."""
-        return Subset(self.source, _chosen(self.rows, rows), _chosen(self.columns, columns))
-
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
@@ -110,10 +106,15 @@ def as_source(X: Any) -> ColumnSource | None:
     return None
 
 
-def subset(source: ColumnSource, rows: Indices | None, columns: Indices | None) -> Subset:
-    """Some rows and columns of a source."""
-    whole = source if isinstance(source, Subset) else Subset(source, None, None)
-    return whole.take(rows, columns)
+def subset(source: Any, rows: Indices | None, columns: Indices | None) -> Any:
+    """Some rows and columns of an array or of a source, of which nothing is read yet."""
+    if isinstance(source, np.ndarray):
+        values = source if columns is None else source[:, columns]
+        return values if rows is None else values[rows]
+    if isinstance(source, Subset):
+        rows, columns = _chosen(source.rows, rows), _chosen(source.columns, columns)
+        source = source.source
+    return Subset(source, rows, columns)
 
 
 def _chosen(before: Indices | None, now: Indices | None) -> Indices | None:
@@ -123,8 +124,8 @@ def _chosen(before: Indices | None, now: Indices | None) -> Indices | None:
 
 
 def rows_and_columns(shape: Any, where: Any) -> tuple[int, int]:
-    """A shape of two sides; any other is refused."""
-    if len(shape) != 2:
+    """A shape of two sides that are not empty; any other is refused."""
+    if len(shape) != 2 or 0 in shape:
         raise ValueError(f"{where} has shape {tuple(shape)}. Rows and columns are needed.")
     return int(shape[0]), int(shape[1])
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats import Table, load
-from .messages import did_you_mean, quoted, refuse_commas
+from .messages import did_you_mean, refuse_commas, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,39 +20,25 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
         raise ValueError("--pheno needs --id, the column of ids that joins it to the data.")
     other = load(pheno)
     known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
-    renamed = {name: f"{name}_about" for name in other.about if name in known}
-    columns = known.join(other.about.rename(columns=renamed))
-    if id not in columns:
-        raise ValueError(f"{pheno} has no column {id!r}.{did_you_mean(id, columns)}")
-    keys = columns[id].astype(str)
-    _refuse_twice(keys, f"{pheno}")
-    columns = columns.drop(columns=id).set_index(keys.to_numpy())
+    columns = known.join(other.about, rsuffix="_about")
+    columns = indexed(Table(columns, columns), id, pheno).features
+    refuse_twice(columns.index, f"{pheno}: ids")
     if id in table.features:
         table = indexed(table, id, pheno)
     ids = table.features.index.astype(str)
-    _refuse_twice(ids, "the data")
+    refuse_twice(ids, "the data: ids")
     common = ids.isin(columns.index)
     unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
     if not common.any():
-        raise ValueError(
-            f"no id of {pheno} (such as {columns.index[0]!r}) is an id of the data (such as "
-            f"{ids[0]!r}). Is {id!r} the right column?"
-        )
+        examples = f"(such as {columns.index[0]!r}) is one of the data (such as {ids[0]!r})"
+        raise ValueError(f"no id of {pheno} {examples}. Is {id!r} the right column?")
     rows = np.flatnonzero(common)
-    features = table.features.iloc[rows].set_axis(ids[rows])
-    about = columns.loc[ids[rows]]
     notes = [f"{len(rows)} samples joined by {id!r}"]
     if any(unmatched):
-        notes.append(
-            f"{unmatched[0]} samples of the data have no phenotype and {unmatched[1]} phenotypes "
-            "no sample; they are left out"
-        )
-    return Table(features, about, None), notes
-
-
-def _refuse_twice(ids: Any, where: str) -> None:
-    if (twice := ids[ids.duplicated()]).size:
-        raise ValueError(f"{where}: ids {quoted(twice.unique())} appear more than once.")
+        samples = f"{unmatched[0]} samples of the data without a phenotype"
+        notes.append(f"left out: {samples}, {unmatched[1]} phenotypes without a sample")
+    features = table.features.iloc[rows].set_axis(ids[rows])
+    return Table(features, columns.loc[ids[rows]]), notes
 
 
 def indexed(table: Table, id: str, path: Path) -> Table:
@@ -70,26 +56,22 @@ def split_target(
     """Take the target out of what is known of the samples, or out of the features."""
     name = target if target is not None else table.target
     if name is None:
-        raise ValueError(
-            f"name the column to predict: --target COLUMN.{did_you_mean('', table.about)}"
-        )
+        known = did_you_mean("", table.about)
+        raise ValueError(f"name the column to predict: --target COLUMN.{known}")
     if name in table.about:
         return table.about[name], table.features
     if name in table.features:
         return table.features[name], table.features.drop(columns=name)
-    known = [*table.about.columns, *table.features.columns]
-    raise ValueError(f"{path} has no column {name!r}.{did_you_mean(name, known)}")
+    close = did_you_mean(name, [*table.about, *table.features])
+    raise ValueError(f"{path} has no column {name!r}.{close}")
 
 
 def typed(features: pd.DataFrame) -> pd.DataFrame:
     """Refuse what is neither numbers nor two labels; turn two labels into a category."""
-    text = [
-        k for k, dtype in enumerate(features.dtypes) if getattr(dtype, "kind", "O") not in "biuf"
-    ]
-    if not text:
-        return features
-    features = features.copy()
-    for k in text:
+    features = features.copy(deep=False)
+    for k, dtype in enumerate(features.dtypes):
+        if getattr(dtype, "kind", "O") in "biuf":
+            continue
         column = features.iloc[:, k]
         if str(column.dtype) != "category" or column.nunique() != 2:
             _check_text(column)
@@ -101,24 +83,17 @@ def _check_text(column: pd.Series[Any]) -> None:
     import pandas as pd
 
     name, levels = column.name, column.nunique()
-    if getattr(column.dtype, "kind", "O") in "mM":
-        raise ValueError(f"column {name!r} holds dates. Turn them into numbers, or --drop {name}")
     refuse_commas(column, f"column {name!r}", f", or --drop {name}")
-    numeric = pd.to_numeric(column.astype(object), errors="coerce")
-    strange = numeric.isna()
-    if 0 < strange.sum() < len(column) / 2:
-        row = int(np.flatnonzero(strange)[0])
-        raise ValueError(
-            f"column {name!r} holds numbers and text: row {row + 1} is {column.iloc[row]!r}. "
-            f"Correct the {int(strange.sum())} such values, or --drop {name}"
-        )
-    if levels == len(column):
-        raise ValueError(
-            f"column {name!r} holds a different text in every row, so it looks like ids. Use "
-            f"--id {name}, or --drop {name}"
-        )
-    if levels > 2:
-        raise ValueError(
-            f"column {name!r} holds {levels} different labels, for which there are no knockoffs. "
-            f"Code them as 0/1 columns, or --drop {name}"
-        )
+    strange = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna())
+    if getattr(column.dtype, "kind", "O") in "mM":
+        fault = "dates. Turn them into numbers"
+    elif 0 < len(strange) < len(column) / 2:
+        first = f"row {strange[0] + 1} is {column.iloc[strange[0]]!r}"
+        fault = f"numbers and text: {first}. Correct the {len(strange)} such values"
+    elif levels == len(column):
+        fault = f"a different text in every row, so it looks like ids. Use --id {name}"
+    elif levels > 2:
+        fault = f"{levels} different labels, which have no knockoffs. Code them as 0/1 columns"
+    else:
+        return
+    raise ValueError(f"column {name!r} holds {fault}, or --drop {name}")

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..settings import check_choice
 from ..types import Data, Indices, Vector
-from .columns import MIN_ROWS, Block, Columns, first_appearance
+from .columns import MIN_ROWS, Block, Columns, first_appearance, refuse_sparse_or_masked
 from .messages import refuse_commas, warn
 
 logger = logging.getLogger(__name__)
@@ -55,19 +56,8 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     would become classes; ``"classes"`` says that it is meant so. Classes of few rows are refused
     unless `small_classes`: a measure may be asked for them, but nothing can be selected by them.
     """
-    if target not in ("auto", "continuous", "classes"):
-        raise ValueError(
-            f"target={target!r} is not known. Use 'auto', 'continuous' or 'classes'; a y with "
-            "several columns is multi-output."
-        )
-    values, labelled = _target_array(y)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim not in (1, 2) or values.size == 0:
-        raise ValueError(
-            f"y has shape {values.shape}. One value per row is needed, or one row of values for "
-            "several outputs."
-        )
+    check_choice("target", target, ("auto", "continuous", "classes"))
+    values, labelled = _target_array(y, "y")
     if values.dtype.kind == "U" and target != "classes":
         refuse_commas(np.unique(values), "y", "; if they are labels, say target='classes'.")
     kind = "multi-output" if values.ndim == 2 else _target_kind(values, labelled, target)
@@ -78,13 +68,14 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     if n_classes < 2:
         raise ValueError("y has a single class. At least two are needed.")
     if n_classes == len(codes):
-        raise ValueError(
-            f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids. Pass "
-            "the class of each sample, or target='continuous' for numbers."
-        )
+        ids = f"y has {n_classes} classes for {n_classes} rows, so it looks like sample ids"
+        raise ValueError(f"{ids}. Pass a class per sample, or target='continuous' for numbers.")
     if not small_classes:
         refuse_small_classes(codes)
-    return Target(kind, codes, _class_names(y, codes))
+    first = np.unique(codes, return_index=True)[1]
+    written = np.asarray(y, dtype=object).ravel()[first]  # each class as the user wrote it
+    names = (f"{label:g}" if isinstance(label, float) else str(label) for label in written)
+    return Target(kind, codes, tuple(names))
 
 
 def refuse_small_classes(codes: Vector) -> None:
@@ -107,9 +98,8 @@ def refuse_small_classes(codes: Vector) -> None:
         raise ValueError(
             f"y has {n_classes} classes for {n} rows, {n_single} of them with a single row. At "
             f"least {MIN_ROWS_PER_CLASS} rows per class are needed on average, and more than one "
-            "row in at least half of the classes. Merge rare classes or leave them out; if the "
-            "labels are ids, name another target; if they are numbers, pass them as numbers "
-            "(target='continuous', --target-type continuous)."
+            "in half of the classes. Merge rare classes or leave them out; for ids name another "
+            "target; numbers need target='continuous' (--target-type continuous)."
         )
 
 
@@ -119,50 +109,30 @@ def take_rows(target: Target, rows: Indices) -> Target:
     return Target(target.kind, first_appearance(values)[0] if target.kind == "classes" else values)
 
 
-def _class_names(y: Data, codes: Vector) -> tuple[str, ...]:
-    """Name of each class as the user wrote it."""
-    written = np.asarray(y, dtype=object).ravel()
-    first = np.unique(codes, return_index=True)[1]
-    return tuple(
-        f"{label:g}" if isinstance(label, float) else str(label) for label in written[first]
-    )
-
-
 def check_same_rows(columns: Columns, target: Target) -> None:
     """Refuse features and a target of different lengths."""
     if columns.n_rows != target.n_rows:
-        raise ValueError(
-            f"X has {columns.n_rows} rows and y has {target.n_rows}. They must describe the same "
-            "samples in the same order."
-        )
+        rows = f"X has {columns.n_rows} rows and y has {target.n_rows}"
+        raise ValueError(f"{rows}. They must describe the same samples in the same order.")
 
 
 def as_variable(x: Data, name: str) -> Target:
     """Check one variable of a plain function: numbers are numbers, labels are classes."""
     values, labelled = _target_array(x, name)
-    if values.ndim not in (1, 2) or len(values) < MIN_ROWS or values.size == 0:
-        raise ValueError(
-            f"{name} has shape {values.shape}. At least {MIN_ROWS} samples are needed, one value "
-            "or one row of values each."
-        )
-    if values.ndim == 2 and values.shape[1] > 1:
-        if labelled:
-            raise ValueError(
-                f"{name} has several columns of labels. Join them into one label per row."
-            )
-        return Target("multi-output", np.ascontiguousarray(values, dtype=np.float64))
-    values = values.ravel()
+    shape = f"{name} has shape {values.shape}"
+    if len(values) < MIN_ROWS:
+        raise ValueError(f"{shape}. At least {MIN_ROWS} samples are needed.")
+    if labelled and values.ndim == 2:
+        raise ValueError(f"{shape}: several columns of labels. Join them into one label per row.")
     if labelled:
         return Target("classes", first_appearance(values)[0])
-    return Target("continuous", values.astype(np.float64))
+    kind = "continuous" if values.ndim == 1 else "multi-output"
+    return Target(kind, np.ascontiguousarray(values, dtype=np.float64))
 
 
-def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
-    """Return the array behind y, and whether it holds labels rather than numbers."""
-    if hasattr(y, "toarray"):
-        raise ValueError(f"{name} is a sparse matrix. Pass {name}.toarray().")
-    if isinstance(y, np.ma.MaskedArray) and np.any(getattr(y, "mask", False)):
-        raise ValueError(f"{name} has masked values. Drop these samples everywhere, or fill them.")
+def _target_array(y: Data, name: str) -> tuple[NDArray[Any], bool]:
+    """The array behind y, one column as a vector, and whether it holds labels, not numbers."""
+    refuse_sparse_or_masked(y, name)
     if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
         y = y.iloc[:, 0]
     if str(getattr(y, "dtype", "")) == "category":
@@ -172,9 +142,7 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     try:
         values = np.asarray(y)
     except ValueError:
-        raise ValueError(
-            f"the rows of {name} differ in length. One value per row is needed."
-        ) from None
+        raise ValueError(f"the rows of {name} differ in length. Give each one value.") from None
     if values.dtype.names:
         raise ValueError(
             f"{name} is a table of fields ({', '.join(values.dtype.names)}), as used for survival "
@@ -185,15 +153,18 @@ def _target_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     if kind == "c":
         raise ValueError(f"Complex data not supported: {name} must be real numbers or classes.")
     if kind in "mM" or (kind == "O" and any(hasattr(v, "strftime") for v in values.flat)):
-        raise ValueError(
-            f"{name} holds dates. Convert them to numbers, such as days since a start."
-        )
+        raise ValueError(f"{name} holds dates. Convert them to numbers, such as days from a start.")
     if kind == "O":
         values = _from_objects(values, name)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             values = values.astype(np.float64)
         _refuse_missing(~np.isfinite(values), name)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim not in (1, 2) or values.size == 0:
+        shape = f"{name} has shape {values.shape}"
+        raise ValueError(f"{shape}. One value per row is needed, or one row of values each.")
     return values, values.dtype.kind not in "iuf"
 
 
@@ -214,10 +185,8 @@ def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
 
 def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
     if missing.any():
-        raise ValueError(
-            f"{name} has {int(missing.sum())} missing or infinite values in {missing.size}. Drop "
-            "these samples everywhere, or fill them."
-        )
+        values = f"{missing.sum()} missing or infinite values in {missing.size}"
+        raise ValueError(f"{name} has {values}. Drop these samples everywhere, or fill them.")
 
 
 def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
@@ -240,15 +209,10 @@ def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
 
 def _numbers(values: NDArray[Any], labelled: bool, target: str) -> Vector:
     if values.ndim == 2 and (labelled or target == "classes"):
-        raise ValueError(
-            f"y has {values.shape[1]} columns and is meant as classes. Several outputs must be "
-            "numbers: encode the classes, or join them into one label per row."
-        )
+        classes = f"y has {values.shape[1]} columns and is meant as classes"
+        raise ValueError(f"{classes}. Encode them as numbers, or join them into one label per row.")
     if labelled and values.dtype.kind != "b":
-        raise ValueError(
-            "y holds labels and target='continuous' was asked for. Give numbers, or "
-            "target='classes'."
-        )
+        raise ValueError("y holds labels. Give numbers, or target='classes', not 'continuous'.")
     numbers = np.ascontiguousarray(values, dtype=np.float64)
     if (numbers == numbers[0]).all():
         one = values.ndim == 1

@@ -28,10 +28,8 @@ def format_of(path: Path, name: str | None = None) -> Format:
     for format in FORMATS:
         if ending in format.extensions:
             return format
-    raise ValueError(
-        f"{path}: the format {ending!r} is not known. Use --format with one of "
-        f"{', '.join(format.name for format in FORMATS)}."
-    )
+    known = ", ".join(format.name for format in FORMATS)
+    raise ValueError(f"{path}: the format {ending!r} is not known. Give --format one of {known}.")
 
 
 def load(path: Path, name: str | None = None, **options: Any) -> Table:
@@ -50,10 +48,8 @@ def load(path: Path, name: str | None = None, **options: Any) -> Table:
         table = format.read(path, **{k: options[k] for k in format.options if k in options})
         return table if hasattr(table.features, "iloc") else _whole_if_small(table)
     except MemoryError as error:
-        raise ValueError(
-            f"{path} does not fit in memory: {error}. Save X in a format that is read in blocks: "
-            f"{read_in_blocks()}."
-        ) from None
+        advice = f"Save X in a format that is read in blocks: {read_in_blocks()}."
+        raise ValueError(f"{path} does not fit in memory: {error}. {advice}") from None
     except ImportError as error:
         raise ValueError(str(error)) from None
     except OSError as error:

@@ -3,11 +3,10 @@
 import csv
 import gzip
 import zlib
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from ..messages import quoted
+from ..messages import refuse_twice
 from .format import Format, Table
 
 
@@ -17,31 +16,21 @@ def read_delimited(path: Path, *, transpose: bool = False) -> Table:
 
     try:
         header, separator = _header(path)
-        _check_header(header, path, transpose)
+        what = "sample" if transpose else "column"
+        if "" in header[1:]:
+            raise ValueError(f"{path}: {what} {header.index('', 1) + 1} has no name in the header.")
+        refuse_twice(header[1:] if transpose else header, f"{path}: {what} names")
+        index = 0 if transpose else False
         frame = pd.read_csv(
-            path,
-            sep=separator,
-            index_col=0 if transpose else False,
-            encoding="utf-8-sig",
-            low_memory=False,
+            path, sep=separator, index_col=index, encoding="utf-8-sig", low_memory=False
         )
     except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not UTF-8 text (byte {error.object[error.start]:#04x} at position "
-            f"{error.start}). Save it as UTF-8."
-        ) from None
+        raise ValueError(f"{path} is not UTF-8 text: {error}. Save it as UTF-8.") from None
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"{path} is truncated or not gzip: {error}. Copy it again.") from None
-    except csv.Error as error:
-        raise ValueError(
-            f"{path}: the header cannot be read: {error}. A name of at most "
-            f"{csv.field_size_limit():,} characters per column is needed. Is the file a table?"
-        ) from None
-    except pd.errors.ParserError as error:
-        detail = str(error).removeprefix("Error tokenizing data. C error: ")
-        raise ValueError(f"{path} is not a proper table: {detail.strip()}.") from None
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{path} has no columns. A header and rows are needed.") from None
+    except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        detail = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+        raise ValueError(f"{path} is not a proper table: {detail}. Correct the file.") from None
     if transpose:
         frame = transposed(frame, path)
     if frame.empty:
@@ -54,48 +43,23 @@ def _header(path: Path) -> tuple[list[str], str]:
     """Names in the first line, and what separates them."""
     opened: Any = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        first = lines.readline()
-        while first and not first.strip():
-            first = lines.readline()
-    if not first.strip():
+        first = next((line for line in lines if line.strip()), "")
+    if not first:
         raise ValueError(f"{path} is empty. A header and rows are needed.")
     if "\x00" in first:
         raise ValueError(f"{path} holds binary data, not text. Is its extension right?")
-    name = path.name.removesuffix(".gz")
-    usual = "\t" if name.endswith((".tsv", ".tab")) else ","
-    separator = usual if usual in first else max(",\t;|", key=first.count)
-    separator = separator if separator in first else usual
+    usual = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".tab")) else ","
+    separator = usual if usual in first else max(usual + ",\t;|", key=first.count)
     return next(csv.reader([first.rstrip("\r\n")], delimiter=separator)), separator
-
-
-def _check_header(header: list[str], path: Path, transpose: bool) -> None:
-    names = header[1:] if transpose else header
-    what = "sample" if transpose else "column"
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if "" in names[0 if transpose else 1 :]:
-        place = names.index("", 0 if transpose else 1) + 1 + transpose
-        raise ValueError(f"{path}: {what} {place} has no name in the header.")
-    if twice:
-        raise ValueError(
-            f"{path}: {what} names {quoted(twice)} appear more than once. Every name must be "
-            "different."
-        )
 
 
 def transposed(frame: Any, path: Path) -> Any:
     """Turn features in rows into columns, each with its own type."""
     names = frame.index.astype(str)
-    if names.has_duplicates:
-        twice = quoted(names[names.duplicated()].unique())
-        raise ValueError(
-            f"{path}: rows {twice} appear more than once. With "
-            "--transpose every row is a feature and needs its own name."
-        )
-    turned = frame.T
-    turned.columns = names
-    if all(dtype.kind in "biuf" for dtype in frame.dtypes):
-        return turned
-    return turned.apply(_typed)
+    refuse_twice(names, f"{path}: with --transpose every row is a feature, and rows")
+    turned = frame.T.set_axis(names, axis=1)
+    numeric = all(dtype.kind in "biuf" for dtype in frame.dtypes)
+    return turned if numeric else turned.apply(_typed)
 
 
 def _typed(column: Any) -> Any:

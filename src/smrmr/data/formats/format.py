@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -74,3 +75,14 @@ def needed(module: str, files: str) -> Any:
     except ImportError:
         package = module.split(".")[0]
         raise ImportError(f"{files} need {package}. Install it: pip install smrmr[files]") from None
+
+
+@contextmanager
+def reading(path: Path, kind: str) -> Iterator[None]:
+    """Say which file is meant: the libraries raise many kinds of errors for one reason."""
+    try:
+        yield
+    except (MemoryError, ImportError):  # not the fault of the file
+        raise
+    except Exception as error:
+        raise ValueError(f"{path} cannot be read as {kind}: {error}") from None

@@ -11,19 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..sources import Reopened, Which
-from .format import Format, Table
+from .format import Format, Table, reading
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
 MISSING_GENOTYPE = -1
+BIM_COLUMNS = ("chromosome", "id", "morgans", "position", "allele 1", "allele 2")
 FAM_COLUMNS = ("family", "id", "father", "mother", "sex", "phenotype")
-FOUR_GENOTYPES = (  # of every byte, the lowest two bits first
-    np.array(
-        [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)],
-        dtype=np.int8,
-    )
-    .view(np.uint32)
-    .ravel()
-)
+# of every byte, the lowest two bits first
+CODES = [[(2, MISSING_GENOTYPE, 1, 0)[byte >> k & 3] for k in (0, 2, 4, 6)] for byte in range(256)]
+FOUR_GENOTYPES = np.array(CODES, dtype=np.int8).view(np.uint32).ravel()
 
 
 @dataclass(frozen=True)
@@ -54,8 +50,8 @@ class BedColumns(Reopened):
 
     @cached_property
     def _packed(self) -> NDArray[np.uint8]:
-        n, p = self.shape
-        return np.memmap(self.path, np.uint8, "r", len(BED_HEADER), (p, -(-n // 4)))
+        shape = self.shape[1], -(-self.shape[0] // 4)
+        return np.memmap(self.path, np.uint8, "r", len(BED_HEADER), shape)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -65,11 +61,7 @@ class BedColumns(Reopened):
         with path.open(encoding="utf-8") as file:
             for line in filter(str.strip, file):
                 cells = line.split(maxsplit=5)
-                if len(cells) < 6:
-                    raise ValueError(
-                        f"{path} has {len(cells)} columns in line {len(found) + 1}. 6 are needed: "
-                        "chromosome, id, morgans, position and two alleles."
-                    )
+                _check_width(f"{path}, line {len(found) + 1},", len(cells), BIM_COLUMNS)
                 found.append(cells[1])
         return tuple(found)
 
@@ -93,21 +85,20 @@ def _count_lines(path: Path, ending: str) -> int:
         return sum(1 for line in file if line.strip())
 
 
+def _check_width(where: Path | str, n_columns: int, wanted: tuple[str, ...]) -> None:
+    if n_columns < len(wanted):
+        raise ValueError(f"{where} has {n_columns} columns. It needs {', '.join(wanted)}.")
+
+
 def _read_people(path: Path) -> Any:
     """Read what the .fam beside a .bed knows of its samples, by their ids."""
     import pandas as pd
 
     fam = path.with_suffix(".fam")
-    try:
+    with reading(fam, "a table"):
         about = pd.read_csv(fam, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
-    except Exception as error:  # pandas raises many kinds for one reason
-        raise ValueError(f"{fam} cannot be read: {error}") from None
     n_more = about.shape[1] - len(FAM_COLUMNS)  # further phenotypes
-    if n_more < 0:
-        raise ValueError(
-            f"{fam} has {about.shape[1]} columns. {len(FAM_COLUMNS)} are needed: "
-            f"{', '.join(FAM_COLUMNS)}."
-        )
+    _check_width(fam, about.shape[1], FAM_COLUMNS)
     about.columns = pd.Index([*FAM_COLUMNS, *(f"phenotype{k + 2}" for k in range(n_more))])
     for name in about.columns[len(FAM_COLUMNS) - 1 :]:
         about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)

@@ -3,7 +3,7 @@
 import math
 from pathlib import Path
 
-from .format import Format, Table
+from .format import Format, Table, reading
 from .named_arrays import check_size, table_of
 
 
@@ -11,18 +11,13 @@ def read_mat(path: Path) -> Table:
     """Read a MATLAB file with X and Y."""
     from scipy.io import loadmat, whosmat
 
-    try:
-        size = sum(8 * math.prod(shape) for _, shape, kind in whosmat(path) if kind != "sparse")
-        check_size(size)
+    with reading(path, "a MATLAB file"):
+        try:
+            about = whosmat(path)
+        except NotImplementedError:
+            raise ValueError("it is of version 7.3. Save it with '-v7', or as .npz.") from None
+        check_size(sum(8 * math.prod(shape) for _, shape, kind in about if kind != "sparse"))
         found = loadmat(path)
-    except MemoryError:
-        raise
-    except NotImplementedError:
-        raise ValueError(
-            f"{path} is a MATLAB 7.3 file. Save it with the option '-v7', or as .npz."
-        ) from None
-    except Exception as error:  # scipy raises many kinds for one reason
-        raise ValueError(f"{path} cannot be read as a MATLAB file: {error}") from None
     return table_of({k: v for k, v in found.items() if not k.startswith("__")}, path)
 
 

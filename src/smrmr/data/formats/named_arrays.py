@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..messages import did_you_mean
-from ..sources import ColumnSource
+from ..sources import ColumnSource, rows_and_columns
 from .format import Table
 
 FEATURES = ("X", "x", "data", "features")
@@ -37,22 +37,16 @@ def table_of(
     name = next((k for k in FEATURES if k in found), None)
     if name is None:
         raise ValueError(f"{path} has no array 'X'.{did_you_mean('X', found)}")
-    shape = np.shape(found[name])
-    if len(shape) != 2 or 0 in shape:
-        raise ValueError(f"{path}: {name} has shape {shape}. Rows and columns are needed.")
-    n, p = shape
+    n, p = rows_and_columns(np.shape(found[name]), f"{path}: {name}")
     others = {k: v for k, v in found.items() if k != name and not hasattr(v, "toarray")}
     labels = next((k for k in NAMES if k in others and np.size(others[k]) == p), None)
     names = None if labels is None else tuple(map(str, _flat(others[labels])))
-    about = pd.DataFrame(
-        {k: _flat(v) for k, v in others.items() if np.size(v) == n}, index=range(n)
-    )
+    known = {k: _flat(v) for k, v in others.items() if np.size(v) == n}
+    about = pd.DataFrame(known, index=range(n))
     wrong = next((k for k in TARGETS if k in others and k not in about and k not in NAMES), None)
     if wrong is not None and np.ndim(found[wrong]) <= 2 and np.shape(found[wrong])[:1] != (n,):
-        raise ValueError(
-            f"{path}: {name} has {n} rows and {wrong} has {np.size(found[wrong])} values. "
-            "One value per row is needed."
-        )
+        values = f"{name} has {n} rows and {wrong} has {np.size(found[wrong])} values"
+        raise ValueError(f"{path}: {values}. One value per row is needed.")
     target = next((k for k in TARGETS if k in about), None)
     if source is not None:
         return Table(source(name, names), about, target)

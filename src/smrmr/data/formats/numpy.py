@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ..sources import Reopened, Which, rows_and_columns
-from .format import Format, Table
+from .format import Format, Table, reading
 from .named_arrays import check_size, table_of
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -43,27 +43,19 @@ def read_npy(path: Path) -> Table:
     """Read one array, samples in rows."""
     import pandas as pd
 
-    try:
-        with path.open("rb") as file:
-            _array_size(file, path.stat().st_size)
+    with reading(path, "a NumPy matrix"), path.open("rb") as file:
+        _array_size(file, path.stat().st_size)
         source = NpyColumns(path.absolute())
-        n, p = source.shape
-    except (ValueError, OSError, EOFError) as error:
-        raise ValueError(_unreadable(path, error)) from None
-    if not n * p:
-        raise ValueError(f"{path}: X has shape {(n, p)}. Rows and columns are needed.")
-    return Table(source, pd.DataFrame(index=range(n)))
+        return Table(source, pd.DataFrame(index=range(source.shape[0])))
 
 
 def read_npz(path: Path) -> Table:
     """Read arrays X and y, or a sparse matrix saved by scipy; too large ones are not unpacked."""
-    try:
+    with reading(path, "NumPy arrays"):
         with ZipFile(path) as archive:
             check_size(sum(_size_of(archive, member) for member in archive.infolist()))
         with np.load(path, allow_pickle=False) as arrays:
             found = {name: arrays[name] for name in arrays.files}
-    except (ValueError, OSError, EOFError, KeyError, BadZipFile) as error:
-        raise ValueError(_unreadable(path, error)) from None
     if {"data", "indices", "indptr", "shape"} <= set(found):
         from scipy.sparse import load_npz
 
@@ -78,25 +70,17 @@ def _size_of(archive: ZipFile, member: ZipInfo) -> int:
 
 def _array_size(file: IO[bytes], n_bytes: int) -> int:
     """Bytes of the array in a .npy file; refuse a file that is shorter than its header says."""
-    if file.read(len(npy.MAGIC_PREFIX)) != npy.MAGIC_PREFIX:
-        raise ValueError("it is not a NumPy file.")
-    version = tuple(file.read(2))
+    version = npy.read_magic(file)
     if version not in HEADERS:  # of structured arrays alone
         return n_bytes
     shape, _, dtype = HEADERS[version](file)
+    if dtype.hasobject:
+        raise ValueError("it holds Python objects, which are not read for safety. Save numbers.")
     size = math.prod(shape) * dtype.itemsize
-    if size > n_bytes and not dtype.hasobject:
-        raise ValueError(
-            f"its header promises {size:,} bytes and the file has {n_bytes:,}. It is truncated: "
-            "copy it again."
-        )
+    if size > n_bytes:
+        found = f"its header promises {size:,} bytes and the file has {n_bytes:,}"
+        raise ValueError(f"{found}. It is truncated: copy it again.")
     return size
-
-
-def _unreadable(path: Path, error: Exception) -> str:
-    if "pickle" in str(error) or "Python objects" in str(error):
-        return f"{path} holds Python objects, which are not read for safety. Save plain arrays."
-    return f"{path} cannot be read: {error}"
 
 
 NPY = Format(("npy",), read_npy, open=lambda path, key: NpyColumns(path))

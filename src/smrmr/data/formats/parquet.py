@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from .delimited import transposed
-from .format import Format, Table, needed
+from .format import Format, Table, needed, reading
 
 
 def read_parquet(path: Path, *, transpose: bool = False) -> Table:
@@ -11,10 +11,8 @@ def read_parquet(path: Path, *, transpose: bool = False) -> Table:
     import pandas as pd
 
     needed("pyarrow", "Parquet files")
-    try:
+    with reading(path, "Parquet"):
         frame = pd.read_parquet(path)
-    except Exception as error:  # pyarrow raises many kinds for one reason
-        raise ValueError(f"{path} cannot be read as Parquet: {error}") from None
     if transpose:
         frame = transposed(frame, path)
     return Table(frame, frame.iloc[:, :0])

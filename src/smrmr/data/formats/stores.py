@@ -1,8 +1,8 @@
 """Reads stores of arrays, HDF5 and zarr, and AnnData in either of them; by columns where large."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,38 +14,22 @@ from numpy.typing import NDArray
 from ...types import Indices
 from ..messages import did_you_mean, named
 from ..sources import Reopened, Which, rows_and_columns
-from .format import Format, Table, needed
+from .format import Format, Table, needed, reading
 from .named_arrays import table_of
 
 ENTRIES_AT_ONCE = 4_000_000  # of a sparse matrix stored by rows, which is read through
 
 
-@contextmanager
-def hdf5(path: Path) -> Iterator[Any]:
-    """Open an HDF5 file for as long as it is read."""
-    library = needed("h5py", "HDF5 files")
-    with _said(path, "AnnData or other HDF5"):
-        root = library.File(path, "r")
-    with root:
-        yield root
+def hdf5(path: Path) -> Any:
+    """Open an HDF5 file, for as long as it is read."""
+    with reading(path, "AnnData or other HDF5"):
+        return needed("h5py", "HDF5 files").File(path, "r")
 
 
-@contextmanager
-def zarr(path: Path) -> Iterator[Any]:
-    """Open a zarr store."""
-    library = needed("zarr", "zarr stores")
-    with _said(path, "zarr"):
-        root = library.open(str(path), mode="r")
-    yield root
-
-
-@contextmanager
-def _said(path: Path, kind: str) -> Iterator[None]:
-    """Say which file is meant: h5py, zarr and anndata raise many kinds of errors for one reason."""
-    try:
-        yield
-    except Exception as error:
-        raise ValueError(f"{path} cannot be read as {kind}: {error}") from None
+def zarr(path: Path) -> Any:
+    """Open a zarr store, which need not be closed."""
+    with reading(path, "zarr"):
+        return nullcontext(needed("zarr", "zarr stores").open(str(path), mode="r"))
 
 
 Store: TypeAlias = Callable[[Path], Any]
@@ -60,7 +44,7 @@ class StoredColumns(Reopened):
     """
 
     path: Path
-    key: str = "X"
+    key: str | None = None
     names: tuple[str, ...] | None = None
     store: Store = hdf5
 
@@ -86,9 +70,10 @@ class StoredColumns(Reopened):
     def _matrix(self, root: Any) -> Any:
         if hasattr(root, "shape"):  # the store is one array
             return root
-        if self.key not in root:
-            raise ValueError(f"{self.path} has no {self.key!r}. It holds {named(root)}.")
-        return root[self.key]
+        key = self.key or "X"
+        if key not in root:
+            raise ValueError(f"{self.path} has no {key!r}. It holds {named(root)}.")
+        return root[key]
 
 
 def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
@@ -114,7 +99,7 @@ def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Tab
     place = {None: "X", "raw": "raw/X"}.get(layer, f"layers/{layer}")
     if place not in root:
         raise _no_matrix(path, layer, root.get("layers", ()))
-    with _said(path, "AnnData"), warnings.catch_warnings():
+    with reading(path, "AnnData"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks about files of older versions
         about = library.read_elem(root["obs"])
         names = library.read_elem(root["raw/var" if layer == "raw" else "var"]).index
@@ -125,7 +110,7 @@ def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
     """Read the whole of a file in the layout of AnnData before version 0.7."""
     import pandas as pd
 
-    with _said(path, "AnnData"), warnings.catch_warnings():
+    with reading(path, "AnnData"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = (library.read_zarr if path.is_dir() else library.read_h5ad)(path)
     source = data.raw if layer == "raw" else data
@@ -138,11 +123,9 @@ def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
 
 
 def _no_matrix(path: Path, layer: str | None, layers: Iterable[str]) -> ValueError:
-    if layer is None:
-        return ValueError(f"{path} has no X. Name a layer with --layer.{did_you_mean('', layers)}")
-    if layer == "raw":
-        return ValueError(f"{path} has no raw matrix. Leave out --layer to read X.")
-    return ValueError(f"{path} has no layer {layer!r}.{did_you_mean(layer, layers)}")
+    what = {None: "X", "raw": "raw matrix"}.get(layer, f"layer {layer!r}")
+    others = did_you_mean(layer or "", layers)
+    return ValueError(f"{path} has no {what}. Name another with --layer, or none for X.{others}")
 
 
 def _from_array(array: Any, columns: Which) -> NDArray[Any]:
@@ -182,16 +165,10 @@ def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[A
     return out[:, back]
 
 
-HDF5 = Format(
-    ("h5ad", "h5", "hdf5"),
-    partial(read_store, store=hdf5),
-    options=("layer",),
-    open=lambda path, key: StoredColumns(path, key or "X", store=hdf5),
-)
-ZARR = Format(
-    ("zarr",),
-    partial(read_store, store=zarr),
-    options=("layer",),
-    open=lambda path, key: StoredColumns(path, key or "X", store=zarr),
-    folder=True,
-)
+def _format(store: Store, *extensions: str, folder: bool = False) -> Format:
+    read, columns = partial(read_store, store=store), partial(StoredColumns, store=store)
+    return Format(extensions, read, options=("layer",), open=columns, folder=folder)
+
+
+HDF5 = _format(hdf5, "h5ad", "h5", "hdf5")
+ZARR = _format(zarr, "zarr", folder=True)

@@ -99,13 +99,9 @@ def select(
         folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
         recipe = recipe_of(options)
         check_folder(folder)
-        data = read_data(
-            file,
-            options["target"],
-            **{name: options[name] for name in ("format", "layer", "transpose", "pheno", "id")},
-            drop=options["drop"] or (),
-            missing=options["missing"],
-        )
+        names = ("target", "format", "layer", "transpose", "pheno", "id", "missing")
+        how = {name: options[name] for name in names}
+        data = read_data(file, **how, drop=options["drop"] or ())
         for note in data.notes:
             console.print(f"Note: {note}.", highlight=False, markup=False)
         seed, run_dir = options["seed"], options["run_dir"]

@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..association.associator import Associator
-from ..data.columns import Columns
 from ..data.study import Study
 from ..data.target import Target
 from ..measures import as_measure
@@ -150,7 +149,7 @@ class MRMR(Ranking):
         """Choose features one at a time."""
         check_choice("scheme", self.scheme, ("difference", "quotient"))
         study = self._read(X, y, self.target)
-        relevance, redundancy_with = self._associations(study.columns, study.target)
+        relevance, redundancy_with = self._associations(study)
         p = study.columns.n_columns
         scores, redundancy = np.full(p, np.nan), np.zeros(p)
         free = np.ones(p, dtype=bool)
@@ -172,9 +171,8 @@ class MRMR(Ranking):
         copies = redundancy >= 1.0 if self.measure == "f" else np.zeros(len(redundancy), dtype=bool)
         return np.where(copies, 0.0, relevance / np.maximum(redundancy, QUOTIENT_FLOOR))
 
-    def _associations(
-        self, columns: Columns, response: Target
-    ) -> tuple[Vector, Callable[[int], Vector]]:
+    def _associations(self, study: Study) -> tuple[Vector, Callable[[int], Vector]]:
+        columns = study.columns
         engine: Information | Associator
         if self.measure == "mi":
             engine = DiscreteInformation(columns)
@@ -185,10 +183,10 @@ class MRMR(Ranking):
             measure = as_measure("pearson" if self.measure == "f" else self.measure)
             work = Work(self.n_jobs, parse_bytes(self.max_memory))
             engine = Associator(columns, measure, work, keep=True)
-        relevance = engine.with_target(response)
+        relevance = engine.with_target(study.target)
         if self.measure != "f":
             return relevance, engine.with_feature
-        return _f_statistic(relevance, response), lambda k: np.maximum(
+        return _f_statistic(relevance, study.target), lambda k: np.maximum(
             np.sqrt(engine.with_feature(k)), QUOTIENT_FLOOR
         )
 

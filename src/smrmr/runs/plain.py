@@ -17,7 +17,7 @@ def write_plain(value: Any) -> Any:
 
 
 def read_plain(kind: Any, content: Any) -> Any:
-    """What JSON held, as its type hint says; JSON leaves an array of no rows without width."""
+    """What JSON held, as its type hint says; arrays without rows lose their other axes."""
     if hasattr(kind, "__dataclass_fields__") and not isinstance(content, kind):
         hints = get_type_hints(kind)
         return kind(**{f.name: read_plain(hints[f.name], content[f.name]) for f in fields(kind)})

@@ -53,7 +53,7 @@ class Shape:
     output: int = 0
 
     def __post_init__(self) -> None:
-        size = len(self.counts), len(QUANTILES)
+        size = len(self.counts), len(QUANTILES)  # which JSON does not tell if there are no groups
         object.__setattr__(self, "quantiles", self.quantiles.reshape(size))
 
 
@@ -86,7 +86,7 @@ class Picture:
     y: Matrix | None = None
 
     def __post_init__(self) -> None:
-        n = len(self.features)
+        n = len(self.features)  # JSON does not tell the width if there are none
         object.__setattr__(self, "redundancy", self.redundancy.reshape(n, n))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from rich.table import Table
+from typer import Argument, Option
 
 from ..data import read_data
 from ..designs import DESIGNS
@@ -38,50 +39,46 @@ app = typer.Typer(
 def select(
     context: typer.Context,
     file: Annotated[
-        Path | None, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
+        Path | None, Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
     ] = None,
-    target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
-    fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
+    target: Annotated[str | None, Option(help="Column to predict.")] = None,
+    fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
     control: Annotated[
-        str, typer.Option(help="knockoffs, paper, or knockoffs(cross_terms=false) and the like.")
+        str, Option(help="knockoffs, paper, or knockoffs(cross_terms=false) and the like.")
     ] = "knockoffs",
-    measure: Annotated[str | None, typer.Option(help="pc, hsic, dcor or pearson.")] = None,
-    penalty: Annotated[str | None, typer.Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
-    lam: Annotated[str | None, typer.Option(help="cv, cv(debiased=true), bayes, a number.")] = None,
-    screening: Annotated[str | None, typer.Option(help="split, split(share=0.3), none.")] = None,
-    knockoffs: Annotated[str | None, typer.Option(help="gaussian or gaussian(s=mvr).")] = None,
-    draws: Annotated[int | None, typer.Option(help="Splits and knockoffs to combine.")] = None,
-    target_type: Annotated[str, typer.Option(help="auto, continuous or classes.")] = "auto",
-    on_empty: Annotated[str, typer.Option(help="none, or relax (no guarantee).")] = "none",
+    measure: Annotated[str | None, Option(help="pc, hsic, dcor or pearson.")] = None,
+    penalty: Annotated[str | None, Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
+    lam: Annotated[str | None, Option(help="cv, cv(debiased=true), bayes, a number.")] = None,
+    screening: Annotated[str | None, Option(help="split, split(share=0.3), none.")] = None,
+    knockoffs: Annotated[str | None, Option(help="gaussian or gaussian(s=mvr).")] = None,
+    draws: Annotated[int | None, Option(help="Splits and knockoffs to combine.")] = None,
+    target_type: Annotated[str, Option(help="auto, continuous or classes.")] = "auto",
+    on_empty: Annotated[str, Option(help="none, or relax (no guarantee).")] = "none",
     keep_data: Annotated[
-        bool, typer.Option("--keep-data", help="Keep values of single rows in the result.")
+        bool, Option("--keep-data", help="Keep values of single rows in the result.")
     ] = False,
-    drop: Annotated[list[str] | None, typer.Option(help="Column that is no feature.")] = None,
-    transpose: Annotated[bool, typer.Option("--transpose", help="Features are in rows.")] = False,
-    pheno: Annotated[Path | None, typer.Option(help="Table that holds the target.")] = None,
-    id: Annotated[str | None, typer.Option(help="Column of sample ids.")] = None,
+    drop: Annotated[list[str] | None, Option(help="Column that is no feature.")] = None,
+    transpose: Annotated[bool, Option("--transpose", help="Features are in rows.")] = False,
+    pheno: Annotated[Path | None, Option(help="Table that holds the target.")] = None,
+    id: Annotated[str | None, Option(help="Column of sample ids.")] = None,
     missing: Annotated[
-        str, typer.Option(help="refuse, drop-columns, drop-rows, impute-median, -mean or -mode.")
+        str, Option(help="refuse, drop-columns, drop-rows, impute-median, -mean or -mode.")
     ] = "refuse",
-    layer: Annotated[str | None, typer.Option(help="AnnData: a layer, or raw.")] = None,
-    format: Annotated[str | None, typer.Option(help="Format, if the extension misleads.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same answer.")] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Threads; -1 for all cores.")] = None,
-    max_memory: Annotated[str, typer.Option(help="Budget for work besides the data.")] = "1GB",
+    layer: Annotated[str | None, Option(help="AnnData: a layer, or raw.")] = None,
+    format: Annotated[str | None, Option(help="Format, if the extension misleads.")] = None,
+    seed: Annotated[int, Option(help="Seed; the same seed gives the same answer.")] = 0,
+    jobs: Annotated[int | None, Option(help="Threads; -1 for all cores.")] = None,
+    max_memory: Annotated[str, Option(help="Budget for work besides the data.")] = "1GB",
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers do the work.")
+        str | None, Option(help="Address of a Dask scheduler whose workers do the work.")
     ] = None,
     run_dir: Annotated[
-        Path | None, typer.Option(help="Folder for finished blocks, to go on after a kill.")
+        Path | None, Option(help="Folder for finished blocks, to go on after a kill.")
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Run folder of a run to finish.")] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder to write; smrmr-FILE if left out.")
-    ] = None,
-    config: Annotated[
-        Path | None, typer.Option(help="TOML file with any of these options.")
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON alone.")] = False,
+    resume: Annotated[Path | None, Option(help="Run folder of a run to finish.")] = None,
+    out: Annotated[Path | None, Option(help="Folder to write; smrmr-FILE if left out.")] = None,
+    config: Annotated[Path | None, Option(help="TOML file with any of these options.")] = None,
+    json: Annotated[bool, Option("--json", help="Print JSON alone.")] = False,
 ) -> None:
     """Select the features of a table that tell about its target.
 
@@ -102,13 +99,9 @@ def select(
         folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
         recipe = recipe_of(options)
         check_folder(folder)
-        data = read_data(
-            file,
-            options["target"],
-            **{name: options[name] for name in ("format", "layer", "transpose", "pheno", "id")},
-            drop=options["drop"] or (),
-            missing=options["missing"],
-        )
+        names = ("target", "format", "layer", "transpose", "pheno", "id", "missing")
+        how = {name: options[name] for name in names}
+        data = read_data(file, **how, drop=options["drop"] or ())
         for note in data.notes:
             console.print(f"Note: {note}.", highlight=False, markup=False)
         seed, run_dir = options["seed"], options["run_dir"]
@@ -128,8 +121,8 @@ def select(
 
 @app.command(cls=EachOptionOnce)
 def explain(
-    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run, or its folder.")],
-    feature: Annotated[str, typer.Argument(help="Name of a feature.")],
+    file: Annotated[Path, Argument(help="selection.json of an earlier run, or its folder.")],
+    feature: Annotated[str, Argument(help="Name of a feature.")],
 ) -> None:
     """Say what became of a feature, and why.
 
@@ -141,8 +134,8 @@ def explain(
 
 @app.command(cls=EachOptionOnce)
 def report(
-    file: Annotated[Path, typer.Argument(help="selection.json of an earlier run, or its folder.")],
-    out: Annotated[Path | None, typer.Option(help="Where to write it.")] = None,
+    file: Annotated[Path, Argument(help="selection.json of an earlier run, or its folder.")],
+    out: Annotated[Path | None, Option(help="Where to write it.")] = None,
 ) -> None:
     """Draw the report of an earlier run again, without computing.
 
@@ -150,18 +143,17 @@ def report(
     """
     with clear_errors():
         saved = _saved_in(file)
-        path = out or saved.with_name("report.html")
-        write_report(_saved(saved), path)
+        path = write_report(_saved(saved), out or saved.with_name("report.html"))
         typer.echo(f"Report: {path}")
 
 
 @app.command(cls=EachOptionOnce)
 def simulate(
-    design: Annotated[str, typer.Argument(help=f"One of {', '.join(DESIGNS)}.")],
-    n: Annotated[int, typer.Option("-n", help="Number of samples.")] = 200,
-    p: Annotated[int, typer.Option("-p", help="Number of features.")] = 500,
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="CSV file to write.")] = None,
+    design: Annotated[str, Argument(help=f"One of {', '.join(DESIGNS)}.")],
+    n: Annotated[int, Option("-n", help="Number of samples.")] = 200,
+    p: Annotated[int, Option("-p", help="Number of features.")] = 500,
+    seed: Annotated[int, Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path | None, Option(help="CSV file to write.")] = None,
 ) -> None:
     """Write a data set of the paper as CSV: features x0, x1, ... and the target y.
 
@@ -182,13 +174,13 @@ def simulate(
 
 @app.command(cls=EachOptionOnce)
 def demo(
-    design: Annotated[str, typer.Option(help=f"One of {', '.join(DESIGNS)}.")] = "2.c",
-    n: Annotated[int, typer.Option(help="Number of samples.")] = 500,
-    p: Annotated[int, typer.Option(help="Number of features.")] = 2000,
-    fdr: Annotated[float, typer.Option(help="Largest expected share of false features.")] = 0.3,
-    control: Annotated[str, typer.Option(help="knockoffs or paper.")] = "knockoffs",
-    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
-    out: Annotated[Path, typer.Option(help="Folder to write.")] = Path("smrmr-demo"),
+    design: Annotated[str, Option(help=f"One of {', '.join(DESIGNS)}.")] = "2.c",
+    n: Annotated[int, Option(help="Number of samples.")] = 500,
+    p: Annotated[int, Option(help="Number of features.")] = 2000,
+    fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
+    control: Annotated[str, Option(help="knockoffs or paper.")] = "knockoffs",
+    seed: Annotated[int, Option(help="Seed of the draw.")] = 0,
+    out: Annotated[Path, Option(help="Folder to write.")] = Path("smrmr-demo"),
 ) -> None:
     """Select features of a simulated data set and count true, false and missed ones.
 

@@ -1,7 +1,6 @@
 """Settles the options of a command: typed, from a settings file, or of a run taken up again."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,27 +14,16 @@ from ..runs.files import replacing
 from ..settings import change_strategy
 from .toml import read_toml
 
-KINDS: dict[Any, tuple[str, Callable[[Any], bool]]] = {  # of options in a settings file
-    str: ("a text in quotes", lambda value: type(value) is str),
-    Path: ("a text in quotes", lambda value: type(value) is str),
-    float: ("a number", lambda value: type(value) in (int, float)),
-    int: ("a whole number", lambda value: type(value) is int),
-    bool: ("true or false", lambda value: type(value) is bool),
-    list[str]: (
-        "a list of texts in quotes",
-        lambda value: type(value) is list and all(type(one) is str for one in value),
-    ),
+KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings file
+    str: ("a text in quotes", (str,)),
+    Path: ("a text in quotes", (str,)),
+    float: ("a number", (int, float)),
+    int: ("a whole number", (int,)),
+    bool: ("true or false", (bool,)),
+    list[str]: ("a list of texts in quotes", (list,)),
 }
-
-
-STAGES = {  # options that change single settings of the controller
-    "measure": "measure",
-    "penalty": "penalty",
-    "lam": "lam",
-    "screening": "screening",
-    "knockoffs": "knockoffs",
-    "draws": "n_draws",
-}
+STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws")  # of the controller
+NOT_IN_FILES = {"file", "config", "resume"}
 
 
 class EachOptionOnce(TyperCommand):
@@ -55,9 +43,9 @@ class EachOptionOnce(TyperCommand):
 
 def recipe_of(options: dict[str, Any]) -> Recipe:
     """What to do, from the options of `smrmr select`."""
-    changes = {
-        setting: options[name] for name, setting in STAGES.items() if options[name] is not None
-    }
+    changes = {name: options[name] for name in STAGES if options[name] is not None}
+    if "draws" in changes:
+        changes["n_draws"] = changes.pop("draws")
     return Recipe(
         fdr=options["fdr"],
         control=change_strategy(as_control(options["control"]), changes),
@@ -78,20 +66,26 @@ def configured(
         return options
     for name, value in read_toml(config).items():
         key = name.replace("-", "_")
-        if key not in options or key in ("file", "config", "resume"):
-            known = ", ".join(sorted(set(options) - {"file", "config", "resume"}))
+        if key not in set(options) - NOT_IN_FILES:
+            known = ", ".join(sorted(set(options) - NOT_IN_FILES))
             raise ValueError(f"{config}: {name!r} is not an option. Options are {known}.")
-        source = context.get_parameter_source(key)
-        if source is not None and source.name == "DEFAULT":
+        if not _typed(context, key):
             options[key] = _checked(hints[key], key, value, config)
     return options
+
+
+def _typed(context: typer.Context, name: str) -> bool:
+    """Whether an option was given on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
 
 
 def _checked(hint: Any, key: str, value: Any, config: Path) -> Any:
     """A value of the settings file, if it is of the kind that the command line takes."""
     kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
-    wanted, fits = KINDS[kinds[0]]
-    if not fits(value):
+    wanted, types = KINDS[kinds[0]]
+    items = value if type(value) is list else ()
+    if type(value) not in types or any(type(item) is not str for item in items):
         raise ValueError(f"{config}: {key} = {value!r} must be {wanted}.")
     return value
 
@@ -120,8 +114,7 @@ def resumed(context: typer.Context, folder: Path) -> dict[str, Any]:
             f"{folder} holds no run of smrmr select. Start one: smrmr select FILE --run-dir DIR"
         ) from None
     for name in context.params:
-        source = context.get_parameter_source(name)
-        if name == "resume" or source is None or source.name == "DEFAULT":
+        if name == "resume" or not _typed(context, name):
             continue
         if name not in ("jobs", "scheduler", "json", "out"):
             raise ValueError(f"--resume takes up a run as it was: leave out {name}.")

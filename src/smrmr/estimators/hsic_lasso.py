@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,13 @@ from ..data.study import Study
 from ..data.target import Target
 from ..measures import HSIC
 from ..runs.work import Work
-from ..settings import parse_bytes
+from ..settings import check_choice, parse_bytes
 from ..solver.lars import first_to_enter
 from ..types import Data, Indices, Matrix
 from .rankings import Ranking
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class HSICLasso(Ranking):
     r"""HSIC Lasso (Yamada et al. 2014) and its block form (Climente-Gonzalez et al. 2019).
 
@@ -62,20 +62,14 @@ class HSICLasso(Ranking):
     instead of fixed seeds.
     """
 
-    n_features_to_select: int = 10
-    _: KW_ONLY
     width: str = "sd"
     block_size: int | None = None
     n_permutations: int = 1
-    target: str = "auto"
     random_state: Any = None
-    n_jobs: int | None = None
-    max_memory: str | int = "1GB"
 
     def fit(self, X: Data, y: Data) -> HSICLasso:
         """Follow the path until enough features have entered."""
-        if self.width not in ("sd", "median"):
-            raise ValueError(f"width={self.width!r} is not known. Use 'sd' or 'median'.")
+        check_choice("width", self.width, ("sd", "median"))
         study, measure = self._scaled(self._read(X, y, self.target))
         dealt = self._blocks(study.columns.n_rows)
         work = Work(self.n_jobs, parse_bytes(self.max_memory) // len(dealt))

@@ -9,38 +9,55 @@ from numpy.typing import NDArray
 from ..data.columns import Columns
 from ..data.target import Target
 from ..measures.embedding import one_hot
-from ..types import Matrix, Vector
+from ..types import Vector
 
 FEW_LEVELS = 10  # columns with no more levels are discrete already
 
 
 @dataclass
-class DiscreteInformation:
+class Information:
+    """What both kinds share: columns of numbers, and which of them have levels."""
+
+    columns: Columns
+
+    def __post_init__(self) -> None:
+        self._values = np.asarray(self.columns.values, dtype=np.float64)
+        self._discrete = self.columns.nominal | np.array([_few(x) for x in self._values.T])
+
+    def with_target(self, target: Target) -> Vector:
+        """Mutual information of every feature with the target."""
+        if target.kind == "multi-output":
+            raise ValueError(
+                "mutual information needs a target of one column. Use measure='pc', 'hsic' or "
+                "'dcor' for several outputs."
+            )
+        return self._with(target.values, target.kind == "classes")
+
+    def with_feature(self, k: int) -> Vector:
+        """Mutual information of every feature with feature `k`."""
+        return self._with(self._values[:, k], bool(self._discrete[k]))
+
+    def _with(self, y: Vector, discrete: bool) -> Vector:
+        raise NotImplementedError
+
+
+@dataclass
+class DiscreteInformation(Information):
     """Mutual information, in nats, of columns cut into three states at mean -/+ one sd.
 
     As in Peng, Long and Ding (2005). Columns with at most 10 levels, classes and nominal features
     keep their levels; a continuous target is cut like a feature.
     """
 
-    columns: Columns
-
     def __post_init__(self) -> None:
-        columns = zip(self.columns.values.T, self.columns.nominal, strict=True)
-        codes = [_discretised(x, bool(nominal)) for x, nominal in columns]
-        self._one_hot = [one_hot(c) for c in codes]
-        self._stacked = np.concatenate(self._one_hot)
-        self._starts = np.cumsum([0, *[len(rows) for rows in self._one_hot]])[:-1]
+        super().__post_init__()
+        columns = zip(self._values.T, self._discrete, strict=True)
+        states = [one_hot(_discretised(x, discrete)) for x, discrete in columns]
+        self._stacked = np.concatenate(states)
+        self._starts = np.cumsum([0, *map(len, states)])[:-1]
 
-    def with_target(self, target: Target) -> Vector:
-        """Mutual information of every feature with the target."""
-        _check_one_column(target)
-        return self._with(one_hot(_discretised(target.values, target.kind == "classes")))
-
-    def with_feature(self, k: int) -> Vector:
-        """Mutual information of every feature with feature `k`."""
-        return self._with(self._one_hot[k])
-
-    def _with(self, other: Matrix) -> Vector:
+    def _with(self, y: Vector, discrete: bool) -> Vector:
+        other = one_hot(_discretised(y, discrete))
         n = other.shape[1]
         joint = self._stacked @ other.T / n
         independent = np.outer(self._stacked.sum(axis=1), other.sum(axis=1)) / n**2
@@ -50,39 +67,18 @@ class DiscreteInformation:
 
 
 @dataclass
-class NeighbourInformation:
+class NeighbourInformation(Information):
     """Mutual information by nearest neighbours (Kraskov et al. 2004), scikit-learn's estimators."""
 
-    columns: Columns
     random_state: int
     n_jobs: int | None = None
-
-    def __post_init__(self) -> None:
-        self._values = np.asarray(self.columns.values, dtype=np.float64)
-        few = [_few(x) for x in self._values.T]
-        self._discrete = self.columns.nominal | np.array(few)
-
-    def with_target(self, target: Target) -> Vector:
-        """Mutual information of every feature with the target."""
-        _check_one_column(target)
-        return self._with(target.values, target.kind == "classes")
-
-    def with_feature(self, k: int) -> Vector:
-        """Mutual information of every feature with feature `k`."""
-        return self._with(self._values[:, k], bool(self._discrete[k]))
 
     def _with(self, y: Vector, discrete: bool) -> Vector:
         from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
         estimate = mutual_info_classif if discrete else mutual_info_regression
-        found = estimate(
-            self._values,
-            y,
-            discrete_features=self._discrete,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        return np.asarray(found)
+        how = {"random_state": self.random_state, "n_jobs": self.n_jobs}
+        return np.asarray(estimate(self._values, y, discrete_features=self._discrete, **how))
 
 
 def _few(x: NDArray[Any]) -> bool:
@@ -95,11 +91,3 @@ def _discretised(x: NDArray[Any], discrete: bool) -> Vector:
     x = np.asarray(x, dtype=np.float64)
     deviation, mean = x.std(), x.mean()
     return np.asarray(1.0 + (x > mean + deviation) - (x < mean - deviation))
-
-
-def _check_one_column(target: Target) -> None:
-    if target.kind == "multi-output":
-        raise ValueError(
-            "mutual information needs a target of one column. Use measure='pc', 'hsic' or 'dcor' "
-            "for several outputs."
-        )

@@ -10,51 +10,49 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..association.associator import Associator
-from ..data.columns import Columns
 from ..data.study import Study
 from ..data.target import Target
 from ..measures import as_measure
 from ..measures.protocol import Measure
 from ..runs.work import Work
-from ..settings import parse_bytes
+from ..settings import check_choice, parse_bytes
 from ..types import Data, Indices, Vector
-from .mutual_information import DiscreteInformation, NeighbourInformation
+from .mutual_information import DiscreteInformation, Information, NeighbourInformation
 from .selector import Selector
 
 QUOTIENT_FLOOR = 1e-3  # redundancies below it count as this much: a quotient by 0 says nothing
 
 
+@dataclass(eq=False, repr=False)
 class Ranking(Selector):
     """What the rivals share: a number of features to select, and a ranking of all of them."""
 
-    n_features_to_select: int
-    ranking_: Indices
-    scores_: Vector
+    n_features_to_select: int = 10
+    _: KW_ONLY
+    target: str = "auto"
+    n_jobs: int | None = None
+    max_memory: str | int = "1GB"
 
     def _read(self, X: Data, y: Data, target: str) -> Study:
         study = super()._read(X, y, target)
-        if not (
-            isinstance(self.n_features_to_select, (int, np.integer))
-            and self.n_features_to_select > 0
-        ):
-            raise ValueError(
-                f"n_features_to_select={self.n_features_to_select!r} must be a positive integer."
-            )
+        n = self.n_features_to_select
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise ValueError(f"n_features_to_select={n!r} must be a positive integer.")
         return study
 
     def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
         """Rank the chosen in their order, the others after them by relevance."""
-        self.scores_ = scores
-        self.relevance_ = relevance
+        self.scores_: Vector = scores
+        self.relevance_: Vector = relevance
         self.support_ = np.zeros(len(relevance), dtype=bool)
         self.support_[chosen] = True
         by_relevance = np.argsort(-relevance, kind="stable")
         order = np.concatenate([chosen, by_relevance[~self.support_[by_relevance]]]).astype(np.intp)
-        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_: Indices = np.empty(len(order), dtype=np.intp)
         self.ranking_[order] = np.arange(1, len(order) + 1)
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class SIS(Ranking):
     r"""Sure independence screening: the features of largest relevance (Fan and Lv 2008).
 
@@ -81,13 +79,8 @@ class SIS(Ranking):
         1 for the most relevant feature, 2 for the next, and so on.
     """
 
-    n_features_to_select: int = 10
-    _: KW_ONLY
     measure: str | Measure = "pc"
     threshold: float | None = None
-    target: str = "auto"
-    n_jobs: int | None = None
-    max_memory: str | int = "1GB"
 
     def fit(self, X: Data, y: Data) -> SIS:
         """Measure the relevance of every feature and keep the best."""
@@ -104,7 +97,7 @@ class SIS(Ranking):
         return self
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class MRMR(Ranking):
     r"""Classic greedy mRMR (Peng, Long and Ding 2005; Ding and Peng 2005).
 
@@ -148,23 +141,15 @@ class MRMR(Ranking):
     scores 0. Unlike there, missing values are refused.
     """
 
-    n_features_to_select: int = 10
-    _: KW_ONLY
     measure: str | Measure = "mi"
     scheme: str = "difference"
-    target: str = "auto"
     random_state: Any = None
-    n_jobs: int | None = None
-    max_memory: str | int = "1GB"
 
     def fit(self, X: Data, y: Data) -> MRMR:
         """Choose features one at a time."""
-        if self.scheme not in ("difference", "quotient"):
-            raise ValueError(
-                f"scheme={self.scheme!r} is not known. Use 'difference' or 'quotient'."
-            )
+        check_choice("scheme", self.scheme, ("difference", "quotient"))
         study = self._read(X, y, self.target)
-        relevance, redundancy_with = self._associations(study.columns, study.target)
+        relevance, redundancy_with = self._associations(study)
         p = study.columns.n_columns
         scores, redundancy = np.full(p, np.nan), np.zeros(p)
         free = np.ones(p, dtype=bool)
@@ -186,10 +171,9 @@ class MRMR(Ranking):
         copies = redundancy >= 1.0 if self.measure == "f" else np.zeros(len(redundancy), dtype=bool)
         return np.where(copies, 0.0, relevance / np.maximum(redundancy, QUOTIENT_FLOOR))
 
-    def _associations(
-        self, columns: Columns, response: Target
-    ) -> tuple[Vector, Callable[[int], Vector]]:
-        engine: DiscreteInformation | NeighbourInformation | Associator
+    def _associations(self, study: Study) -> tuple[Vector, Callable[[int], Vector]]:
+        columns = study.columns
+        engine: Information | Associator
         if self.measure == "mi":
             engine = DiscreteInformation(columns)
         elif self.measure == "mi-knn":
@@ -199,10 +183,10 @@ class MRMR(Ranking):
             measure = as_measure("pearson" if self.measure == "f" else self.measure)
             work = Work(self.n_jobs, parse_bytes(self.max_memory))
             engine = Associator(columns, measure, work, keep=True)
-        relevance = engine.with_target(response)
+        relevance = engine.with_target(study.target)
         if self.measure != "f":
             return relevance, engine.with_feature
-        return _f_statistic(relevance, response), lambda k: np.maximum(
+        return _f_statistic(relevance, study.target), lambda k: np.maximum(
             np.sqrt(engine.with_feature(k)), QUOTIENT_FLOOR
         )
 
@@ -215,5 +199,4 @@ def _f_statistic(r2: Vector, target: Target) -> Vector:
         raise ValueError(
             "the F statistic is for a continuous target here. Use measure='mi' or 'pc' for classes."
         )
-    n = target.n_rows
-    return np.asarray(r2 / np.maximum(1.0 - r2, 1e-15) * (n - 2))
+    return np.asarray(r2 / np.maximum(1.0 - r2, 1e-15) * (target.n_rows - 2))

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import textwrap
-from functools import singledispatch
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from ..selection import Selection
 from .knockoffs.plots import diagnosis_plot, fdp_plot, importance_plot, lambda_plot, relevance_plot
-from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems, Tick
+from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick
 from .shapes import redundancy_plot, shape_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLOURS = {
-    "selected": "#1f5fbf",
+    **dict.fromkeys(("selected", "main", "smooth"), "#1f5fbf"),
+    **dict.fromkeys(("negative", "bound"), "#d9742b"),
+    **dict.fromkeys(("other", "mirror", "cloud"), "#8a8f98"),
     "kept": "#8fb0dd",
-    "negative": "#d9742b",
-    "other": "#8a8f98",
-    "main": "#1f5fbf",
-    "bound": "#d9742b",
     "rule": "#40444c",
-    "mirror": "#8a8f98",
-    "cloud": "#8a8f98",
-    "smooth": "#1f5fbf",
 }
 
 
@@ -104,83 +96,54 @@ def _draw(plot: Plot, ax: Axes | None) -> Axes:
         ax.text(0.5, 0.5, said, ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()
         return ax
-    ax.set_xlabel(plot.x_label)
-    ax.set_ylabel(plot.y_label)
+    ax.set(xlabel=plot.x_label, ylabel=plot.y_label)
     if plot.x_log:
         ax.set_xscale("log")
     for mark in plot.marks:
         _add(mark, ax)
-    if plot.x_limits:
-        ax.set_xlim(plot.x_limits)
-    if plot.y_limits:
-        ax.set_ylim(plot.y_limits)
-    if plot.x_ticks is not None:
-        _name(ax.set_xticks, ax.get_xticklabels, plot.x_ticks)
-    if plot.y_ticks is not None:
-        _name(ax.set_yticks, ax.get_yticklabels, plot.y_ticks)
+    limits = {"xlim": plot.x_limits, "ylim": plot.y_limits}
+    ax.set(**{name: values for name, values in limits.items() if values})
+    for axis, ticks in ((ax.xaxis, plot.x_ticks), (ax.yaxis, plot.y_ticks)):
+        if ticks is not None:
+            _name(axis, ticks)
     if any(isinstance(mark, Line | Rule) and mark.label for mark in plot.marks):
         ax.legend(frameon=False)
     return ax
 
 
-def _name(place: Any, labels: Any, ticks: tuple[Tick, ...]) -> None:
+def _name(axis: Any, ticks: tuple[Tick, ...]) -> None:
     # a name with dollar signs would be taken for a formula, and may not be one
-    place([tick.at for tick in ticks], [tick.label for tick in ticks], parse_math=False)
+    axis.set_ticks([tick.at for tick in ticks], [tick.label for tick in ticks], parse_math=False)
     size = min(10, max(4, 200 / len(ticks)))
-    for label, tick in zip(labels(), ticks, strict=True):
-        label.set_fontsize(size)
-        label.set_fontweight("bold" if tick.chosen else "normal")
+    for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
+        label.set(fontsize=size, fontweight="bold" if tick.chosen else "normal")
 
 
-@singledispatch
-def _add(mark: Any, ax: Axes) -> None:
-    raise TypeError(f"{type(mark).__name__} is not a mark.")
+def _add(mark: Mark, ax: Axes) -> None:
+    match mark:
+        case Points(x, y, "cloud"):
+            ax.scatter(x, y, s=8, color=COLOURS["cloud"], alpha=0.5, zorder=2)
+        case Points(x, y, role):
+            ax.scatter(x, y, s=22, color=COLOURS[role], alpha=1.0, zorder=3)
+        case Line(x, y, role, label):
+            ax.plot(x, y, color=COLOURS[role], label=label or None)
+        case Stems(x, y, role):
+            ax.bar(x, y, color=COLOURS[role])
+        case Band(x, y, role):
+            shade = 0.12 if role == "wide" else 0.25
+            ax.fill_between(x, *y, color=COLOURS["main"], alpha=shade, linewidth=0)
+        case Rule(at, label, role, vertical):
+            line = ax.axvline if vertical else ax.axhline
+            line(at, color=COLOURS[role], linestyle="--", linewidth=1, label=label)
+        case Boxes(quartiles):
+            names = ("whislo", "q1", "med", "q3", "whishi")
+            boxes = [dict(zip(names, box, strict=True)) for box in quartiles]
+            places = range(len(boxes))
+            ax.bxp(boxes, positions=places, widths=0.6, showfliers=False, manage_ticks=False)
+        case Cells(values):
+            from matplotlib.colors import PowerNorm
 
-
-@_add.register(Points)
-def _(mark: Points, ax: Axes) -> None:
-    faint = mark.role == "cloud"
-    size, alpha = (8, 0.5) if faint else (22, 1.0)
-    ax.scatter(
-        mark.x, mark.y, s=size, color=COLOURS[mark.role], alpha=alpha, zorder=2 + (not faint)
-    )
-
-
-@_add.register(Line)
-def _(mark: Line, ax: Axes) -> None:
-    ax.plot(mark.x, mark.y, color=COLOURS[mark.role], label=mark.label or None)
-
-
-@_add.register(Stems)
-def _(mark: Stems, ax: Axes) -> None:
-    ax.bar(mark.x, mark.y, color=COLOURS[mark.role])
-
-
-@_add.register(Rule)
-def _(mark: Rule, ax: Axes) -> None:
-    line = ax.axvline if mark.vertical else ax.axhline
-    line(mark.at, color=COLOURS[mark.role], linestyle="--", linewidth=1, label=mark.label)
-
-
-@_add.register(Boxes)
-def _(mark: Boxes, ax: Axes) -> None:
-    names = ("whislo", "q1", "med", "q3", "whishi")
-    boxes = [dict(zip(names, box, strict=True)) for box in mark.quartiles]
-    places = np.arange(len(boxes))
-    ax.bxp(boxes, positions=places, widths=0.6, showfliers=False, manage_ticks=False)
-
-
-@_add.register(Band)
-def _(mark: Band, ax: Axes) -> None:
-    shade = 0.12 if mark.role == "wide" else 0.25
-    ax.fill_between(mark.x, *mark.y, color=COLOURS["main"], alpha=shade, linewidth=0)
-
-
-@_add.register(Cells)
-def _(mark: Cells, ax: Axes) -> None:
-    from matplotlib.colors import PowerNorm
-
-    # associations are squares: their roots show weak ones too
-    image = ax.imshow(mark.values, norm=PowerNorm(0.5, 0, 1), cmap="Blues")
-    ax.figure.colorbar(image, ax=ax, label="association")
-    ax.set_xticks([])
+            # associations are squares: their roots show weak ones too
+            image = ax.imshow(values, norm=PowerNorm(0.5, 0, 1), cmap="Blues")
+            ax.figure.colorbar(image, ax=ax, label="association")
+            ax.set_xticks([])

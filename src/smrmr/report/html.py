@@ -6,13 +6,11 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
 from . import knockoffs
-from .marks import short
 from .shapes import redundancy_plot, shape_plot
 from .svg import draw_svg
 from .table import embedded, table_data
@@ -66,13 +64,12 @@ def render(selection: Selection) -> str:
         say_items=say_items,
         why_nothing=why_nothing(selection),
         warnings=warnings(selection),
-        chips=_chips(selection),
-        n_unnamed=max(0, len(selection.selected) - MOST_NAMES),
+        most_names=MOST_NAMES,
         captions=f"{selection.evidence.kind}/captions.html",
         most_false=account.most_false,
         figures=account.figures(selection) | {"redundancy": redundancy_plot(selection)},
         draw=draw_svg,
-        shapes=_shapes(selection),
+        shape_plot=shape_plot,
         data=embedded(data),
         n_rows=len(data["rows"]),
         cut=data["cut"],
@@ -81,27 +78,3 @@ def render(selection: Selection) -> str:
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
     return text.encode("utf-8", "replace").decode()  # class labels may hold lone surrogates
-
-
-def _chips(selection: Selection) -> list[dict[str, str]]:
-    """Selected features with what a reader wants to see first."""
-    return [
-        {
-            "name": short(selection.names[k], 200),
-            "about": f"W {selection.W[k]:.3g}, q-value {selection.q_values[k]:.3g}",
-        }
-        for k in selection.selected[:MOST_NAMES]
-    ]
-
-
-def _shapes(selection: Selection) -> list[dict[str, str]]:
-    """Each selected feature against the target; copies are drawn by the feature they copy."""
-    drawn = selection.decision.selected
-    drawn = drawn[np.isin(drawn, selection.picture.features)]
-    return [
-        {
-            "name": short(selection.names[k], 200),
-            "figure": draw_svg(shape_plot(selection, int(k)), width=280, height=210),
-        }
-        for k in drawn
-    ]

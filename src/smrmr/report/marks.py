@@ -11,33 +11,37 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u
 
 
 @dataclass(frozen=True)
-class Points:
-    """Dots; with `tips`, a text for each that appears when it is pointed at."""
+class Placed:
+    """Values at places on two axes, drawn in the colour of a role."""
 
     x: Vector
-    y: Vector
+    y: Matrix
     role: str
+
+
+@dataclass(frozen=True)
+class Points(Placed):
+    """Dots; with `tips`, a text for each that appears when it is pointed at."""
+
     tips: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Line:
+class Line(Placed):
     """A line through points."""
 
-    x: Vector
-    y: Vector
-    role: str
     label: str = ""
 
 
 @dataclass(frozen=True)
-class Stems:
+class Stems(Placed):
     """Bars from zero."""
 
-    x: Vector
-    y: Vector
-    role: str
     tips: tuple[str, ...]
+
+
+class Band(Placed):
+    """An area between two lines: `y` holds the lower and the upper one."""
 
 
 @dataclass(frozen=True)
@@ -56,15 +60,6 @@ class Boxes:
 
     quartiles: Matrix
     tips: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Band:
-    """An area between two lines: `y` holds the lower and the upper one."""
-
-    x: Vector
-    y: Matrix
-    role: str
 
 
 @dataclass(frozen=True)

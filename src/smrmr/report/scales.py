@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from ..types import Vector
 from .marks import Boxes, Plot, Tick, cut
 
 LETTER = 6.8  # room for one letter, in the units of the page
@@ -24,14 +23,19 @@ class Scale:
     end: float
     log: bool = False
 
-    def __call__(self, values: Vector) -> Vector:
-        """Positions of the values."""
+    def __call__(self, values: Any) -> Any:
+        """Position of a value, or positions of an array of them."""
         low, high = self._placed(self.low), self._placed(self.high)
         share = (self._placed(values) - low) / ((high - low) or 1.0)
-        return np.asarray(self.start + share * (self.end - self.start))
+        return self.start + share * (self.end - self.start)
 
-    def _placed(self, values: Vector | float) -> Any:
-        return np.log10(values) if self.log else np.asarray(values, dtype=np.float64)
+    @property
+    def step(self) -> float:
+        """Room that one unit of the data takes, on a scale that is not logarithmic."""
+        return abs(self.end - self.start) / (self.high - self.low)
+
+    def _placed(self, values: Any) -> Any:
+        return np.log10(values) if self.log else values
 
 
 @dataclass(frozen=True)

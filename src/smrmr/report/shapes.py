@@ -1,5 +1,7 @@
 """Describes the figures of the data: a feature against the target, features against each other."""
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
 from scipy.spatial.distance import squareform
@@ -20,15 +22,13 @@ def redundancy_plot(selection: Selection) -> Plot:
     order = cluster(picture.redundancy)
     features = picture.features[order]
     values = np.clip(picture.redundancy[np.ix_(order, order)], 0.0, 1.0)
-    names = [short(selection.names[k], 24) for k in features]
-    chosen = np.isin(features, selection.decision.selected)
-    tips = tuple(
-        tuple(f"{a} and {b}: {value:.2f}" for b, value in zip(names, row, strict=True))
-        for a, row in zip(names, values, strict=True)
-    )
     ticks = tuple(
-        Tick(float(i), name, bool(mark))
-        for i, (name, mark) in enumerate(zip(names, chosen, strict=True))
+        Tick(float(i), short(selection.names[k], 24), bool(k in selection.decision.selected))
+        for i, k in enumerate(features)
+    )
+    tips = tuple(
+        tuple(f"{a.label} and {b.label}: {value:.2f}" for b, value in zip(ticks, row, strict=True))
+        for a, row in zip(ticks, values, strict=True)
     )
     return Plot(title, marks=(Cells(values, tips),), y_ticks=ticks)
 
@@ -65,8 +65,7 @@ def cluster(redundancy: Matrix) -> Indices:
     distances = np.clip(1.0 - (redundancy + redundancy.T) / 2, 0.0, None)
     np.fill_diagonal(distances, 0.0)
     tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
-    order: Indices = leaves_list(tree).astype(np.intp)
-    return order
+    return np.asarray(leaves_list(tree), dtype=np.intp)
 
 
 def _bands(shape: Shape) -> tuple[Mark, ...]:
@@ -93,10 +92,8 @@ def _largest(shape: Shape) -> tuple[Shape, int]:
     hidden = max(0, len(shape.counts) - MOST_CLASSES)
     some = np.sort(np.argsort(-shape.counts, kind="stable")[:MOST_CLASSES])
     names = tuple(shape.names[i] for i in some)
-    return (
-        Shape(shape.kind, shape.at, names, shape.counts[some], shape.quantiles[some], shape.output),
-        hidden,
-    )
+    counts, quantiles = shape.counts[some], shape.quantiles[some]
+    return replace(shape, names=names, counts=counts, quantiles=quantiles), hidden
 
 
 def _dots(picture: Picture, place: int, shape: Shape) -> tuple[tuple[Mark, ...], str]:

@@ -1,12 +1,12 @@
 """Writes a Plot as SVG whose colours come from the style sheet of the page."""
 
+from collections.abc import Iterable
 from functools import singledispatch
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
-from ..types import Vector
 from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems
 from .scales import LETTER, Frame, frame_of
 
@@ -47,16 +47,12 @@ def _tip(text: str) -> Markup:
 
 def _axes(frame: Frame) -> Markup:
     left, right, bottom, top = frame.x.start, frame.x.end, frame.y.start, frame.y.end
+    grid = Markup('<path class="grid" d="M{:.0f} {:.1f}H{:.0f}"/>')
     parts = []
     for tick in frame.y_ticks:
-        at = float(frame.y(np.array(tick.at)))
-        parts.append(
-            Markup('<path class="grid" d="M{:.0f} {:.1f}H{:.0f}"/>').format(left, at, right)
-        )
-        parts.append(_text(left - 6, at + 4, tick.label, "end"))
-    for tick in frame.x_ticks:
-        at = float(frame.x(np.array(tick.at)))
-        parts.append(_text(at, bottom + 17, tick.label, "middle"))
+        at = frame.y(tick.at)
+        parts += [grid.format(left, at, right), _text(left - 6, at + 4, tick.label, "end")]
+    parts += [_text(frame.x(t.at), bottom + 17, t.label, "middle") for t in frame.x_ticks]
     outline = Markup('<path class="axis" d="M{:.0f} {:.0f}V{:.0f}H{:.0f}"/>')
     return NOTHING.join([*parts, outline.format(left, top, bottom, right)])
 
@@ -82,24 +78,22 @@ def _map(plot: Plot, cells: Cells, width: int) -> Markup:
         left = 12 + LETTER * longest * size / 12
         side = min((width - left - 4) / len(ticks), 34)
         size = min(12.0, 0.95 * side)
+    name = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px">{}</text>')
+    cell = Markup('<rect x="{:.1f}" y="{:.1f}" fill-opacity="{:.2f}">{}</rect>')
     parts = []
     for i, (tick, tips) in enumerate(zip(ticks, cells.tips, strict=True)):
-        name = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px">{}</text>')
-        role = "end chosen" if tick.chosen else "end"
-        parts.append(
-            name.format(left - 6, (i + 0.5) * side + 0.35 * size + 4, role, size, tick.label)
-        )
+        role, y = "end chosen" if tick.chosen else "end", 4 + i * side
+        parts.append(name.format(left - 6, y + 0.5 * side + 0.35 * size, role, size, tick.label))
         for j, (value, tip) in enumerate(zip(cells.values[i], tips, strict=True)):
-            cell = Markup('<rect x="{:.1f}" y="{:.1f}" fill-opacity="{:.2f}">{}</rect>')
-            parts.append(cell.format(left + j * side, 4 + i * side, np.sqrt(value), _tip(tip)))
+            parts.append(cell.format(left + j * side, y, np.sqrt(value), _tip(tip)))
     gap = 0.94 * side  # said once, not in every cell
     style = Markup("<style>.cells rect{{width:{:.1f}px;height:{:.1f}px}}</style>").format(gap, gap)
     below = 4 + len(ticks) * side
+    shade = Markup('<path class="shade" d="M{:.0f} {:.0f}h33v9h-33z" fill-opacity="{:.1f}"/>')
     shades = []
     for step in range(6):
         x = left + 36 * step
-        path = Markup('<path class="shade" d="M{:.0f} {:.0f}h33v9h-33z" fill-opacity="{:.1f}"/>')
-        shades.append(path.format(x, below + 10, step / 5))
+        shades.append(shade.format(x, below + 10, step / 5))
         shades.append(_text(x + 16, below + 33, f"{(step / 5) ** 2:.2g}", "middle"))
     group = Markup('<g class="cells">{}</g>').format(NOTHING.join(parts))
     return _figure(plot, width, below + 40, [style, group, *shades])
@@ -117,78 +111,65 @@ def _(mark: Points, frame: Frame) -> Markup:
         path = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in places)
         return Markup('<path class="{}" d="{}"/>').format(mark.role, path)
     size, crowd = (2.5, " crowd") if len(places) > CROWD else (3.5, "")
-    dots = [
-        Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}">{}</circle>').format(a, b, size, _tip(tip))
-        for (a, b), tip in zip(places, mark.tips, strict=True)
-    ]
+    dot = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="{}">{}</circle>')
+    pairs = zip(places, mark.tips, strict=True)
+    dots = [dot.format(a, b, size, _tip(tip)) for (a, b), tip in pairs]
     return Markup('<g class="dot {}{}">{}</g>').format(mark.role, crowd, NOTHING.join(dots))
 
 
 @_write.register
 def _(mark: Line, frame: Frame) -> Markup:
-    path = "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(*_places(mark, frame), strict=True))
+    path = _through(frame.x(mark.x), frame.y(mark.y))
     return Markup('<path class="line {}" d="M{}"/>').format(mark.role, path)
 
 
 @_write.register
 def _(mark: Stems, frame: Frame) -> Markup:
-    zero = float(frame.y(np.array(0.0)))
-    room = float(abs(frame.x.end - frame.x.start) / (frame.x.high - frame.x.low))
-    wide = min(0.8 * room, 26.0)
-    bars = [
-        Markup('<path d="M{:.1f} {:.1f}h{:.1f}V{:.1f}h-{:.1f}z">{}</path>').format(
-            x - wide / 2, zero, wide, y, wide, _tip(tip)
-        )
-        for x, y, tip in zip(*_places(mark, frame), mark.tips, strict=True)
-    ]
+    bar = Markup('<path d="M{:.1f} {:.1f}h{:.1f}V{:.1f}h-{:.1f}z">{}</path>')
+    zero, wide = frame.y(0.0), min(0.8 * frame.x.step, 26.0)
+    places = zip(frame.x(mark.x), frame.y(mark.y), mark.tips, strict=True)
+    bars = [bar.format(x - wide / 2, zero, wide, y, wide, _tip(tip)) for x, y, tip in places]
     return Markup('<g class="bar {}">{}</g>').format(mark.role, NOTHING.join(bars))
 
 
 @_write.register
 def _(mark: Rule, frame: Frame) -> Markup:
+    x, y = frame.x, frame.y
     if mark.vertical:
-        at = float(frame.x(np.array(mark.at)))
-        line = Markup('<path class="rule" d="M{:.1f} {:.0f}V{:.0f}"/>')
+        at = x(mark.at)
+        line = Markup('<path class="rule" d="M{:.1f} {:.0f}V{:.0f}"/>').format(at, y.start, y.end)
         # the text goes to the side that has room
-        right = at < (frame.x.start + frame.x.end) / 2
-        text = _text(
-            at + (5 if right else -5), frame.y.end + 10, mark.label, "" if right else "end"
-        )
-        return line.format(at, frame.y.start, frame.y.end) + text
-    at = float(frame.y(np.array(mark.at)))
+        shift, role = (5, "") if at < (x.start + x.end) / 2 else (-5, "end")
+        return line + _text(at + shift, y.end + 10, mark.label, role)
+    at = y(mark.at)
     line = Markup('<path class="{}" d="M{:.0f} {:.1f}H{:.0f}"/>')
-    text = _text(frame.x.end - 2, at + (14 if mark.at < 0 else -5), mark.label, "end")
-    return line.format(mark.role, frame.x.start, at, frame.x.end) + text
+    text = _text(x.end - 2, at + (14 if mark.at < 0 else -5), mark.label, "end")
+    return line.format(mark.role, x.start, at, x.end) + text
 
 
 @_write.register
 def _(mark: Boxes, frame: Frame) -> Markup:
-    room = float(abs(frame.x.end - frame.x.start) / (frame.x.high - frame.x.low))
-    half = min(0.3 * room, 30.0)
+    group = Markup('<g class="box"><path d="{}"/><path class="median" d="{}"/>{}</g>')
+    half = min(0.3 * frame.x.step, 30.0)
     parts = []
     for i, (box, tip) in enumerate(zip(mark.quartiles, mark.tips, strict=True)):
-        at = float(frame.x(np.array(float(i))))
+        at = frame.x(i)
         low, first, middle, third, high = frame.y(box)
         path = (
             f"M{at - half:.1f} {first:.1f}h{2 * half:.1f}V{third:.1f}h{-2 * half:.1f}z"
             f"M{at:.1f} {first:.1f}V{low:.1f}M{at:.1f} {third:.1f}V{high:.1f}"
         )
         median = f"M{at - half:.1f} {middle:.1f}h{2 * half:.1f}"
-        parts.append(
-            Markup('<g class="box"><path d="{}"/><path class="median" d="{}"/>{}</g>').format(
-                path, median, _tip(tip)
-            )
-        )
+        parts.append(group.format(path, median, _tip(tip)))
     return NOTHING.join(parts)
 
 
 @_write.register
 def _(mark: Band, frame: Frame) -> Markup:
     x, (low, high) = frame.x(mark.x), frame.y(mark.y)
-    there = zip([*x, *x[::-1]], [*low, *high[::-1]], strict=True)
-    path = "L".join(f"{a:.1f} {b:.1f}" for a, b in there)
+    path = _through([*x, *x[::-1]], [*low, *high[::-1]])
     return Markup('<path class="band {}" d="M{}z"/>').format(mark.role, path)
 
 
-def _places(mark: Line | Stems, frame: Frame) -> tuple[Vector, Vector]:
-    return frame.x(mark.x), frame.y(mark.y)
+def _through(x: Iterable[float], y: Iterable[float]) -> str:
+    return "L".join(f"{a:.1f} {b:.1f}" for a, b in zip(x, y, strict=True))

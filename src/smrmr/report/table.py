@@ -24,13 +24,11 @@ def table_data(selection: Selection) -> dict[str, Any]:
     columns: dict[str, Any] = {
         "feature": names,
         "outcome": [selection.outcome(int(k)) for k in features],
-        "q_value": selection.q_values[features].tolist(),
-        **{
-            name: values[features].tolist() for name, values in selection.evidence.columns().items()
-        },
     }
+    numbers = {"q_value": selection.q_values, **selection.evidence.columns()}
     if selection.decision.rule == "e-values":
-        columns["frequency"] = selection.decision.frequency[features].tolist()
+        numbers["frequency"] = selection.decision.frequency
+    columns |= {name: values[features].tolist() for name, values in numbers.items()}
     return {
         "columns": list(columns),
         "rows": [list(row) for row in zip(*columns.values(), strict=True)],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,10 @@ class Shape:
     quantiles: Matrix
     output: int = 0
 
+    def __post_init__(self) -> None:
+        size = len(self.counts), len(QUANTILES)  # which JSON does not tell if there are no groups
+        object.__setattr__(self, "quantiles", self.quantiles.reshape(size))
+
 
 @dataclass(frozen=True, eq=False)
 class Picture:
@@ -81,27 +85,9 @@ class Picture:
     values: Matrix | None = None
     y: Matrix | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Picture:
-        """Read a picture from what JSON held."""
-        k = len(content["features"])
-        values, y = (
-            None if content[name] is None else np.array(content[name], dtype=np.float64)
-            for name in ("values", "y")
-        )
-        return cls(
-            features=np.array(content["features"], dtype=np.intp),
-            redundancy=np.array(content["redundancy"], dtype=np.float64).reshape(k, k),
-            labels=tuple(content["labels"]),
-            shapes=tuple(map(_shape_from, content["shapes"])),
-            n_outputs=int(content["n_outputs"]),
-            values=None if values is None or y is None else values.reshape(len(y), k),
-            y=y,
-        )
+    def __post_init__(self) -> None:
+        n = len(self.features)  # JSON does not tell the width if there are none
+        object.__setattr__(self, "redundancy", self.redundancy.reshape(n, n))
 
 
 def take_picture(
@@ -168,15 +154,3 @@ def _summary(
 def _rounded(values: Matrix) -> Matrix:
     """Values cut to four digits that count."""
     return np.array([float(f"{v:.{DIGITS}g}") for v in values.ravel()]).reshape(values.shape)
-
-
-def _shape_from(content: dict[str, Any]) -> Shape:
-    g = len(content["counts"])
-    return Shape(
-        str(content["kind"]),
-        np.array(content["at"], dtype=np.float64),
-        tuple(content["names"]),
-        np.array(content["counts"], dtype=np.intp),
-        np.array(content["quantiles"], dtype=np.float64).reshape(g, len(QUANTILES)),
-        int(content["output"]),
-    )

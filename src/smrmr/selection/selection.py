@@ -15,6 +15,7 @@ import numpy as np
 
 from ..control import EVIDENCE
 from ..control.decision import Decision
+from ..runs.plain import read_plain, write_plain
 from ..types import Indices, Mask, Vector
 from .pictures import Picture
 
@@ -73,14 +74,12 @@ class Selection:
     @property
     def W(self) -> Vector:  # noqa: N802 the paper's letter
         """Importance of every feature, 0 if it was not kept; the mean over draws."""
-        W: Vector = self.evidence.W
-        return W
+        return np.asarray(self.evidence.W)
 
     @property
     def relevance(self) -> Vector:
         """Association of every feature with the target."""
-        relevance: Vector = self.evidence.relevance
-        return relevance
+        return np.asarray(self.evidence.relevance)
 
     @cached_property
     def selected(self) -> Indices:
@@ -154,36 +153,25 @@ class Selection:
 
     def to_json(self) -> str:
         """Everything as JSON; `from_json` reads it back."""
-        content = {
-            "selected": self.selected_names,
-            "statement": str(self),
-            "fdr": self.fdr,
-            **{name: getattr(self, name) for name in self.__dataclass_fields__},
-            "evidence": self.evidence.to_dict(),
-            "picture": self.picture.to_dict(),
-        }
+        about = {"selected": self.selected_names, "statement": str(self), "fdr": self.fdr}
+        content = about | write_plain(self)
+        content["evidence"] = {"kind": self.evidence.kind, **write_plain(self.evidence)}
         del content["decision"]  # which follows from the evidence
-        return json.dumps(content, default=_plain, allow_nan=False)
+        return json.dumps(content, default=write_plain, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
         """Read what `to_json` wrote."""
         try:
             content = json.loads(text)
-            evidence = content["evidence"]
-            found = EVIDENCE[evidence["kind"]].from_dict(evidence)
-            names = tuple(map(str, content["names"]))
-            if len(names) != len(found.relevance):
-                raise ValueError(f"{len(names)} names for {len(found.relevance)} features")
-            return cls(
-                names=names,
-                evidence=found,
-                decision=found.decide(content["fdr"], content["on_empty"]),
-                picture=Picture.from_dict(content["picture"]),
-                groups=tuple(np.array(group, dtype=np.intp) for group in content["groups"]),
-                constants=np.array(content["constants"], dtype=np.intp),
-                **{name: content[name] for name in _KEPT_AS_THEY_ARE},
+            evidence = read_plain(EVIDENCE[content["evidence"]["kind"]], content["evidence"])
+            if len(content["names"]) != evidence.n_features:
+                raise ValueError(f"{len(content['names'])} names, {evidence.n_features} features")
+            decision = evidence.decide(content["fdr"], content["on_empty"])
+            found: Selection = read_plain(
+                cls, content | {"evidence": evidence, "decision": decision}
             )
+            return found
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"this is not a selection saved by smrmr ({error!r}).") from error
 
@@ -207,26 +195,6 @@ class Selection:
         return set(self.constants.tolist())
 
 
-_KEPT_AS_THEY_ARE = (
-    "on_empty",
-    "target",
-    "n_rows",
-    "settings",
-    "versions",
-    "seed",
-    "seconds",
-    "source",
-)
-
-
 def _report() -> Any:
     """The report, by its name: it is made from selections, so it comes later in the flow."""
     return import_module("smrmr.report")
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    return str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -39,15 +39,6 @@ class Draw:
     diagnosis: Diagnosis
     neighbours: Indices
     association: Matrix
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Draw:
-        """Read a draw from what JSON held."""
-        whole, real = ("shortlisted", "kept", "neighbours"), ("theta", "theta_knockoff", "W")
-        read = {name: np.array(content[name], dtype=np.intp) for name in whole}
-        for name in (*real, "lams", "losses", "s", "association"):
-            read[name] = np.array(content[name], dtype=np.float64)
-        return cls(**(content | read | {"diagnosis": Diagnosis(**content["diagnosis"])}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,26 +152,6 @@ class KnockoffEvidence:
         if self.W[k] == 0:
             return "no weight"
         return "below the threshold" if self.W[k] > 0 else "beaten by its knockoff"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, for JSON."""
-        return {
-            "kind": self.kind,
-            "relevance": self.relevance,
-            "inner_fdr": self.inner_fdr,
-            "settings": self.settings,
-            "draws": [asdict(draw) for draw in self.draws],
-        }
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> KnockoffEvidence:
-        """Read evidence from what JSON held."""
-        return cls(
-            np.array(content["relevance"], dtype=np.float64),
-            tuple(map(Draw.from_dict, content["draws"])),
-            float(content["inner_fdr"]),
-            dict(content["settings"]),
-        )
 
     @cached_property
     def _was_kept(self) -> Mask:

@@ -5,7 +5,7 @@ import numpy as np
 from ...control.decision import false_discovery_bounds
 from ...control.knockoffs.diagnose import SMALLEST_P
 from ...selection import Selection
-from ...types import Indices, Mask, Vector
+from ...types import Mask, Vector
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 
 MOST_BARS = 200
@@ -43,27 +43,21 @@ def importance_plot(selection: Selection) -> Plot:
         "kept": ~chosen & (W[drawn] > 0),
         "negative": ~chosen & (W[drawn] < 0),
     }
-    marks: list[Mark] = [
-        Stems(
-            1.0 + np.flatnonzero(mask).astype(np.float64),
-            W[drawn[mask]],
-            role,
-            tuple(_about(selection, k) for k in drawn[mask]),
-        )
-        for role, mask in roles.items()
-        if mask.any()
-    ]
+    tips = [_about(selection, k) for k in drawn]
+    ranks = np.arange(1, len(drawn) + 1, dtype=np.float64)
+    marks = _by_role(Stems, ranks, W[drawn], tips, roles)
     threshold = selection.decision.threshold if len(selection.evidence.draws) == 1 else np.inf
     if threshold < np.inf:
         marks += [
             Rule(threshold, f"threshold {threshold:.3g}"),
             Rule(-threshold, "its mirror image", "mirror"),
         ]
-    size = np.abs(W[drawn[0]]) * 1.08
+    n, size = len(ranked), np.abs(W[drawn[0]]) * 1.08
+    left_out = f" (first {MOST_BARS} of {n})" if n > MOST_BARS else ""
     low = -size if threshold < np.inf or (W < 0).any() else 0.0
     return Plot(
         title,
-        f"rank by size of W{_first(drawn, ranked)}",
+        f"rank by size of W{left_out}",
         "W" if len(selection.evidence.draws) == 1 else "mean W",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
@@ -86,26 +80,17 @@ def fdp_plot(selection: Selection) -> Plot:
     beaten = np.searchsorted(np.sort(W), -ranked[ends], side="right")  # W at or below -cut
     estimates = np.minimum((1 + beaten) / sizes, 1.0)
     false = false_discovery_bounds(W)[ends]
-    tips = tuple(
+    tips = [
         f"first {size:.0f}: estimated share of false features {estimate:.2f}; "
         f"with 95% confidence at most {bound} false"
         for size, estimate, bound in zip(sizes, estimates, false, strict=True)
-    )
-    marks: list[Mark] = [
+    ]
+    labels = "number selected, largest W first", "share of false features"
+    lines = (
         Line(sizes, false / sizes, "bound", "95% bound"),
         Line(sizes, estimates, "main", "estimate"),
-        Rule(selection.decision.level, f"level {selection.decision.level:g}"),
-    ]
-    chosen = sizes == len(selection.decision.selected)
-    marks += _dots(sizes, estimates, tips, chosen)
-    return Plot(
-        title,
-        "number selected, largest W first",
-        "share of false features",
-        tuple(marks),
-        x_limits=(0.0, float(sizes[-1]) + 1),
-        y_limits=(0.0, 1.05),
     )
+    return _plot_of_lists(selection, (title, *labels), lines, tips)
 
 
 def _levels_plot(selection: Selection) -> Plot:
@@ -115,23 +100,23 @@ def _levels_plot(selection: Selection) -> Plot:
     levels = levels[levels < 1]
     if not levels.size:
         return Plot(title, nothing="No draw selected a feature at its own level: no curve to draw.")
-    sizes = 1.0 + np.arange(len(levels), dtype=np.float64)
-    tips = tuple(
-        f"first {size:.0f}: level {level:.3g}" for size, level in zip(sizes, levels, strict=True)
-    )
-    marks: list[Mark] = [
-        Line(sizes, levels, "main", "level needed"),
-        Rule(selection.fdr, f"level {selection.fdr:g}"),
-        *_dots(sizes, levels, tips, sizes == len(selection.decision.selected)),
-    ]
-    return Plot(
-        title,
-        "number selected, largest e-value first",
-        "FDR level",
-        tuple(marks),
-        x_limits=(0.0, len(levels) + 1.0),
-        y_limits=(0.0, 1.05),
-    )
+    tips = [f"first {k}: level {level:.3g}" for k, level in enumerate(levels, 1)]
+    sizes = np.arange(1, len(levels) + 1, dtype=np.float64)
+    line = Line(sizes, levels, "main", "level needed")
+    labels = "number selected, largest e-value first", "FDR level"
+    return _plot_of_lists(selection, (title, *labels), (line,), tips)
+
+
+def _plot_of_lists(
+    selection: Selection, labels: tuple[str, str, str], lines: tuple[Line, ...], tips: list[str]
+) -> Plot:
+    """Lines over the number selected, the last of them with dots, the chosen one apart."""
+    x, y, level = lines[-1].x, lines[-1].y, selection.decision.level
+    chosen = x == len(selection.decision.selected)
+    plain = ~chosen & (np.cumsum(~chosen) <= MOST_DOTS)  # a long curve: at its beginning only
+    dots = _by_role(Points, x, y, tips, {"kept": plain, "selected": chosen})
+    marks = (*lines, Rule(level, f"level {level:g}"), *dots)
+    return Plot(*labels, marks, x_limits=(0.0, float(x[-1]) + 1), y_limits=(0.0, 1.05))
 
 
 def relevance_plot(selection: Selection) -> Plot:
@@ -140,10 +125,9 @@ def relevance_plot(selection: Selection) -> Plot:
     order = np.argsort(-relevance, kind="stable")
     rank = np.empty(len(order))
     rank[order] = np.arange(1, len(order) + 1)
-    some = np.unique(np.geomspace(1, len(order), 300).round()).astype(np.intp) - 1
-    marks: list[Mark] = [
-        Line(1.0 + some.astype(np.float64), relevance[order[some]], "other", "all features")
-    ]
+    some = np.unique(np.geomspace(1, len(order), 300).round())
+    height = relevance[order[some.astype(np.intp) - 1]]
+    marks: list[Mark] = [Line(some, height, "other", "all features")]
     kept = np.setdiff1d(selection.evidence.kept, selection.selected)
     kept = kept[np.argsort(-relevance[kept], kind="stable")][:MOST_DOTS]
     for features, role in ((kept, "kept"), (selection.selected[:MOST_DOTS], "selected")):
@@ -165,26 +149,20 @@ def lambda_plot(selection: Selection) -> Plot:
     """Held-out loss along the path of lambda, with the lambda that was chosen."""
     title = "Choice of lambda"
     marks: list[Mark] = []
-    for draw in selection.evidence.draws:
+    draws = selection.evidence.draws
+    for draw in draws:
         usable = np.isfinite(draw.losses) & (draw.lams > 0)
         if not usable.any():
             continue
         lams, losses = draw.lams[usable], draw.losses[usable]
-        nearest = np.argmin(np.abs(lams - draw.lam))
-        marks += [
-            Line(lams, losses, "main", "held-out loss" * (not marks)),
-            Points(
-                lams[[nearest]],
-                losses[[nearest]],
-                "selected",
-                (f"lambda {draw.lam:.3g} chosen: held-out loss {losses[nearest]:.4g}",),
-            ),
-        ]
+        nearest = [np.argmin(np.abs(lams - draw.lam))]
+        tip = f"lambda {draw.lam:.3g} chosen: held-out loss {losses[nearest][0]:.4g}"
+        marks.append(Line(lams, losses, "main", "held-out loss" * (not marks)))
+        marks.append(Points(lams[nearest], losses[nearest], "selected", (tip,)))
     if not marks:
-        given = sorted({draw.lam for draw in selection.evidence.draws})
-        values = ", ".join(f"{lam:g}" for lam in given)
+        values = ", ".join(f"{lam:g}" for lam in sorted({draw.lam for draw in draws}))
         return Plot(title, nothing=f"Lambda was given ({values}), so there is no curve.")
-    if len(selection.evidence.draws) == 1:
+    if len(draws) == 1:
         marks.append(Rule(draw.lam, f"chosen: {draw.lam:.3g}", vertical=True))
     return Plot(title, "lambda", "held-out loss", tuple(marks), x_log=True)
 
@@ -196,12 +174,9 @@ def diagnosis_plot(selection: Selection) -> Plot:
     marks: list[Mark] = []
     for at, (name, test) in enumerate(tests):
         p = np.array([getattr(one, f"{test}_p") for one in found])
-        tips = tuple(f"{name}: p = {value:.3g}" for value in p)
-        for role, bad in (("negative", p <= SMALLEST_P), ("selected", p > SMALLEST_P)):
-            here = np.flatnonzero(bad)
-            if here.size:
-                dots = np.maximum(p[here], 1e-3)
-                marks.append(Points(dots, np.full(here.size, float(at)), role, _pick(tips, here)))
+        tips = [f"{name}: p = {value:.3g}" for value in p]
+        roles = {"negative": p <= SMALLEST_P, "selected": p > SMALLEST_P}
+        marks += _by_role(Points, np.maximum(p, 1e-3), np.full(len(p), float(at)), tips, roles)
     marks.append(Rule(SMALLEST_P, f"fails below {SMALLEST_P:.2g}", vertical=True))
     return Plot(
         "Can knockoffs be told from features?",
@@ -214,11 +189,15 @@ def diagnosis_plot(selection: Selection) -> Plot:
     )
 
 
-def _dots(x: Vector, y: Vector, tips: tuple[str, ...], chosen: Mask) -> list[Points]:
-    """Dots on a curve, the chosen one apart; a long curve has them at its beginning only."""
-    plain = np.flatnonzero(~chosen)[:MOST_DOTS]
-    groups = ((plain, "kept"), (np.flatnonzero(chosen), "selected"))
-    return [Points(x[i], y[i], role, _pick(tips, i)) for i, role in groups if i.size]
+def _by_role(
+    kind: type[Points | Stems], x: Vector, y: Vector, tips: list[str], roles: dict[str, Mask]
+) -> list[Mark]:
+    """A mark for each role that some of the places have."""
+    return [
+        kind(x[mask], y[mask], role, tuple(tips[i] for i in np.flatnonzero(mask)))
+        for role, mask in roles.items()
+        if mask.any()
+    ]
 
 
 def _about(selection: Selection, k: int) -> str:
@@ -227,11 +206,3 @@ def _about(selection: Selection, k: int) -> str:
         f"{name}: {selection.outcome(k)}, W {selection.W[k]:.3g}, q-value "
         f"{selection.q_values[k]:.3g}, relevance {selection.relevance[k]:.3g}"
     )
-
-
-def _pick(tips: tuple[str, ...], which: Indices) -> tuple[str, ...]:
-    return tuple(tips[i] for i in which)
-
-
-def _first(drawn: Indices, ranked: Indices) -> str:
-    return "" if len(drawn) == len(ranked) else f" (first {len(drawn)} of {len(ranked)})"

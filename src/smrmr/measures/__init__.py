@@ -21,10 +21,9 @@ MEASURES: dict[str, type[Any]] = {
 
 def as_measure(measure: Any) -> Measure:
     """The measure that a name stands for; a measure stands for itself."""
-    found = read_strategy("measure", measure, MEASURES)
+    found: Measure = read_strategy("measure", measure, MEASURES)
     if hasattr(found, "prepare") and not isinstance(found, type):
-        checked: Measure = found
-        return checked
+        return found
     raise ValueError(
         f"measure={measure!r} is not known. Use {one_of(MEASURES)}, or an instance such as "
         "HSIC(kernel='laplacian')."

@@ -116,10 +116,9 @@ PENALTIES: dict[str, type[Any]] = {one.alias: one for one in (NoPenalty, L1, SCA
 
 def as_penalty(penalty: Any) -> Penalty:
     """The penalty that a name stands for; a penalty stands for itself, None for none."""
-    found = read_strategy("penalty", penalty, PENALTIES)
+    found: Penalty = read_strategy("penalty", penalty, PENALTIES)
     if hasattr(found, "slope") and hasattr(found, "lla_steps") and not isinstance(found, type):
-        checked: Penalty = found
-        return checked
+        return found
     raise ValueError(
         f"penalty={penalty!r} is not known. Use {one_of(PENALTIES)}, or an instance such as "
         "MCP(b=3.0)."

@@ -60,7 +60,7 @@ def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, A
 def cross_coded_ranked(
     codes: Array, counts: Array, nominal: bool, order: Array, through: Array, out: Array
 ) -> None:
-    r"""Fill `out` for coded columns (rows) against ranked ones, in O(n levels) a pair.
+    r"""Fill `out` for coded columns (rows) against ranked ones, in O(n levels) per pair.
 
     Around sample r of the ranked column, level a has the centred sum of signs
     :math:`R_a = n \sum_{i \in a} t_r(i) - n_a T_r`. An ordered column of level c at r has

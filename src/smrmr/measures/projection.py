@@ -140,7 +140,7 @@ class ProjectionCorrelation(Measure):
 
     Zero in the population if and only if the variables are independent, no moment conditions, and
     for numbers a function of ranks alone: strictly increasing transforms change nothing. Exact
-    integer counts, O(n^2 / 64) a pair for n up to 1024 and O(n log n) beyond.
+    integer counts, O(n^2 / 64) per pair for n up to 1024 and O(n log n) beyond.
     Paper: section 2.4.1.
     """
 
@@ -181,7 +181,7 @@ class ProjectionCorrelation(Measure):
         return _bracket(out, a.u[:, None], b.u[None, :], n)
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
-        """Order, below and through as 32-bit integers; two bit sets a sample while n is small."""
+        """Order, below and through as 32-bit integers; two bit sets per sample while n is small."""
         return n_rows * (12 + (n_rows // 4 if n_rows <= BIT_SET_ROWS else 0))
 
     def tile(self, target: Target | None) -> int:

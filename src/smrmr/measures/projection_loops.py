@@ -171,7 +171,7 @@ def _new_directory(n: int) -> tuple[Array, Array, Array, Array]:
 
 @compiled
 def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
-    """Fill `out` for untied columns by sweeping the samples in order of one, O(n log n) a pair.
+    """Fill `out` for untied columns by sweeping the samples in order of one, O(n log n) per pair.
 
     The samples met so far are kept by their position in the other column, in a directory of three
     levels: words of 64 positions, counters within groups of 1024, a Fenwick tree over the groups.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import smrmr
 from smrmr import (
     HSIC,
     MCP,
@@ -118,3 +119,26 @@ def test_a_recipe_writes_every_choice():
         "n_jobs": 2,
     }
     assert Recipe(**recipe.settings) == recipe
+
+
+@pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+def test_results_with_arrays_can_be_compared():
+    """Law: a result equals itself and no other, and asking never raises."""
+    data = [smrmr.simulate("1.d", 60, 95, random_state=0) for _ in range(2)]
+    found = [smrmr.associate(one.X, one.y) for one in data]
+    knockoffs = [smrmr.draw_knockoffs(one.X, random_state=0) for one in data]
+    selections = [smrmr.select(one.X, one.y, rng=0) for one in data]
+    results = [
+        data,
+        found,
+        [smrmr.solve(one) for one in found],
+        [smrmr.solution_path(one, n_lams=3) for one in found],
+        knockoffs,
+        selections,
+        [one.decision for one in selections],
+        [one.evidence for one in selections],
+        [one.picture for one in selections],
+    ]
+    for one, other in results:
+        assert one == one
+        assert one != other

@@ -18,7 +18,7 @@ Response: TypeAlias = Callable[[Matrix, Generator], Vector]
 TENS = tuple(range(0, 100, 10))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Simulation:
     """A draw from a design: features, target, indices of the true features, type of the target."""
 

@@ -12,7 +12,7 @@ from ..types import Data, Matrix, Progress, Vector
 from .associator import Associator
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Associations:
     """All that the optimiser sees of the data.
 
@@ -83,10 +83,9 @@ def associate(
     >>> sorted(int(k) for k in found.relevance.argsort()[-2:])
     [0, 5]
     """
-    columns, measure = as_columns(X), as_measure(measure)
-    response = as_target(y, target, small_classes=True)
     work = Work(n_jobs, parse_bytes(max_memory), progress)
-    engine = Associator(columns, measure, work)
+    engine = Associator(as_columns(X), as_measure(measure), work)
+    response = as_target(y, target, small_classes=True)
     return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
 
 
@@ -109,11 +108,9 @@ def relevance(
     >>> round(float(relevance(x, [1.0, 4.0, 9.0, 16.0, 25.0])[0]), 12)
     1.0
     """
-    columns, measure = as_columns(X), as_measure(measure)
-    response = as_target(y, target, small_classes=True)
     work = Work(n_jobs, parse_bytes(max_memory), progress)
-    engine = Associator(columns, measure, work)
-    return engine.with_target(response)
+    engine = Associator(as_columns(X), as_measure(measure), work)
+    return engine.with_target(as_target(y, target, small_classes=True))
 
 
 def redundancy(
@@ -133,6 +130,5 @@ def redundancy(
     >>> D.shape, bool((D == D.T).all())
     ((31, 31), True)
     """
-    columns, measure = as_columns(X), as_measure(measure)
     work = Work(n_jobs, parse_bytes(max_memory), progress)
-    return Associator(columns, measure, work).with_each_other()
+    return Associator(as_columns(X), as_measure(measure), work).with_each_other()

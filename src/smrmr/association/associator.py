@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, is_dataclass, replace
 from functools import cached_property
-from itertools import chain, product
+from itertools import product
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import Any
@@ -21,7 +21,7 @@ from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
 from ..types import Matrix, Vector
 
-FEW_PARTNERS = 16  # expected of features that are asked for one at a time
+SINGLY = Use(partners=16, at_once=1)  # of features that are asked for one at a time
 LONGEST_SPAN = 4096  # columns of one task of a pass over all of them: some 20 ms of work
 SPANS = 64  # tasks, at least, for workers to share
 
@@ -37,6 +37,7 @@ class Associator:
     measure: Measure
     work: Work = field(default_factory=Work)
     keep: bool = False
+    _kept_bytes: int = field(default=0, init=False)
 
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
@@ -44,14 +45,15 @@ class Associator:
         with open_pool(self.work.n_jobs) as pool:
             response = self.measure.prepare_target(target)
             if self.keep:
-                return self._against(response, self._kept_tiles, pool)
+                return self._against(response, pool)
             return self._pass_over(response, self._width(self.measure.tile(target), ONCE), pool)
 
     def with_feature(self, k: int) -> Vector:
         """Association of every feature with feature `k`."""
         with open_pool(self.work.n_jobs) as pool:
-            feature = self._prepared(k)
-            return self._against(feature, self._kept_tiles, pool)
+            (block,) = self.columns.span(k, k + 1).blocks(k)
+            (feature,) = self.measure.prepare(block, SINGLY)
+            return self._against(feature, pool)
 
     def with_each_other(self) -> Matrix:
         """Association of every pair of features."""
@@ -61,7 +63,7 @@ class Associator:
         tiles = self._tiles(width, Use(n_columns, width))
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
         with open_pool(self.work.n_jobs) as pool:
-            for pairs in self._shelf_pairs(tiles):
+            for pairs in self._pair_groups(tiles):
                 tasks = [delayed(_redundancy)(a, b) for a, b in pairs]
                 for arrays in run_blocks(pool, tasks):
                     for rows, others, values in zip(*[iter(arrays)] * 3, strict=True):
@@ -92,26 +94,30 @@ class Associator:
             self.work.report("relevance", start // span + 1, len(starts))
         return out
 
-    def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
+    def _against(self, response: Part, pool: Any) -> Vector:
+        """Meet every column, prepared in an earlier call where there was memory to keep it."""
         out = np.zeros(self.columns.n_columns)
-        tasks = [delayed(_relevance)(tile, response) for tile in tiles]
+        tasks = [delayed(_relevance)(tile, response) for tile in self._kept_tiles]
         for done, arrays in enumerate(run_blocks(pool, tasks), 1):
             for part_columns, values in zip(arrays[::2], arrays[1::2], strict=True):
                 out[part_columns] = values
-            self.work.report("relevance", done, len(tiles))
+            self._keep_or_release(self._kept_tiles[done - 1])
+            self.work.report("relevance", done, len(tasks))
         return out
 
     @cached_property
     def _kept_tiles(self) -> list[_Tile]:
-        room = _Room(self.work.max_memory if self.keep else 0)
-        tiles = self._tiles(self.measure.tile(None), Use(FEW_PARTNERS, 1))
-        for tile in tiles:
-            tile.room = room
-        return tiles
+        return self._tiles(self.measure.tile(None), SINGLY)
 
-    def _prepared(self, k: int) -> Part:
-        (block,) = self.columns.span(k, k + 1).blocks(k)
-        return self.measure.prepare(block, Use(FEW_PARTNERS, 1))[0]
+    def _keep_or_release(self, tile: _Tile) -> None:
+        """Keep a tile where there is memory left; estimates can be ten times too large."""
+        if tile.prepared is not None and not tile.kept:
+            n_bytes = sum(_array_sizes(tile.prepared).values()) or tile.n_bytes
+            tile.kept = self.keep and self._kept_bytes + n_bytes <= self.work.max_memory
+            if tile.kept:
+                self._kept_bytes += n_bytes
+            else:
+                tile.prepared = None
 
     def _width(self, width: int, use: Use) -> int:
         """At most `width` columns, fewer where so many, prepared, would not fit the budget."""
@@ -130,87 +136,54 @@ class Associator:
             for start in range(0, self.columns.n_columns, width)
         ]
 
-    def _shelf_pairs(self, tiles: list[_Tile]) -> Iterator[list[tuple[_Tile, _Tile]]]:
+    def _pair_groups(self, tiles: list[_Tile]) -> Iterator[list[tuple[_Tile, _Tile]]]:
         """Pairs of tiles, in groups that hold no more prepared tiles than the budget allows."""
-        held = max(tile.n_bytes for tile in tiles)
-        size = (
-            len(tiles)
-            if held * len(tiles) <= self.work.max_memory
-            else self.work.max_memory // (2 * held)
-        )
-        shelves = [tiles[i : i + max(size, 1)] for i in range(0, len(tiles), max(size, 1))]
-        for i, shelf in enumerate(shelves):
-            yield _spread_pairs(shelf)
-            for other in shelves[i + 1 :]:
-                yield list(product(shelf, other))
+        fitting = self.work.max_memory // tiles[0].n_bytes
+        size = max(1, fitting if fitting >= len(tiles) else fitting // 2)
+        groups = [tiles[i : i + size] for i in range(0, len(tiles), size)]
+        for i, group in enumerate(groups):
+            yield _spread_pairs(group)
+            for other in groups[i + 1 :]:
+                yield list(product(group, other))
                 _release(other)
-            _release(shelf)
+            _release(group)
 
 
-class _Room:
-    """Bytes left for prepared columns that wait for the next call."""
-
-    def __init__(self, n_bytes: int) -> None:
-        self._left = n_bytes
-        self._lock = Lock()
-
-    def take(self, n_bytes: int) -> bool:
-        """Whether there was room, which is then taken."""
-        with self._lock:
-            fits = n_bytes <= self._left
-            self._left -= n_bytes if fits else 0
-            return fits
-
-
+@dataclass(eq=False)
 class _Tile:
     """Neighbouring columns, prepared by the first task that needs them and kept until released."""
 
-    def __init__(
-        self, measure: Measure, columns: Columns, first: int, use: Use, n_bytes: int
-    ) -> None:
-        self.measure = measure
-        self.n_bytes = n_bytes
-        self.room: _Room | None = None
-        self._kept = False
-        self._request = columns, first, use
-        self._lock = Lock()
-        self._parts: list[Part] | None = None
+    measure: Measure
+    columns: Columns
+    first: int
+    use: Use
+    n_bytes: int
+    kept: bool = False
+    prepared: list[Part] | None = None
 
-    def __reduce__(self) -> Any:
-        return _Tile, (self.measure, *self._request, self.n_bytes)
+    def __post_init__(self) -> None:
+        self._lock = Lock()
+
+    def __reduce__(self) -> Any:  # for workers that are processes
+        return _Tile, (self.measure, self.columns, self.first, self.use, self.n_bytes)
 
     @property
     def parts(self) -> list[Part]:
-        columns, first, use = self._request
         with self._lock:
-            if self._parts is None:
-                blocks = columns.blocks(first)
-                self._parts = [p for block in blocks for p in self.measure.prepare(block, use)]
-            return self._parts
-
-    def release(self) -> None:
-        self._parts = None
-
-    def settle(self) -> None:
-        """Stay prepared where there is room: estimates of `n_bytes` can be ten times too large."""
-        if self.room and not self._kept:
-            self._kept = self.room.take(_n_bytes(self.parts) or self.n_bytes)
-        if not self._kept:
-            self.release()
+            if self.prepared is None:
+                measure, use, blocks = self.measure, self.use, self.columns.blocks(self.first)
+                self.prepared = [part for block in blocks for part in measure.prepare(block, use)]
+            return self.prepared
 
 
-def _n_bytes(parts: list[Part]) -> int:
-    """Bytes of the arrays in prepared parts, each once; 0 where parts are not dataclasses."""
-    return sum({id(array): array.nbytes for array in _arrays(parts)}.values())
-
-
-def _arrays(value: Any) -> Iterator[NDArray[Any]]:
+def _array_sizes(value: Any) -> dict[int, int]:
+    """Bytes of every array in prepared parts, by its id; none where parts are not dataclasses."""
     if isinstance(value, np.ndarray):
-        yield value
-    elif isinstance(value, list):
-        yield from chain.from_iterable(map(_arrays, value))
-    elif is_dataclass(value):
-        yield from chain.from_iterable(map(_arrays, vars(value).values()))
+        return {id(value): value.nbytes}
+    if is_dataclass(value):
+        value = [*vars(value).values()]
+    inner = value if isinstance(value, list) else []
+    return {key: size for one in inner for key, size in _array_sizes(one).items()}
 
 
 def _square(size: int, memory: int) -> Matrix:
@@ -229,7 +202,7 @@ def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
 
 def _release(tiles: list[_Tile]) -> None:
     for tile in tiles:
-        tile.release()
+        tile.prepared = None
 
 
 def _relevance_of_span(
@@ -252,7 +225,6 @@ def _relevance(tile: _Tile, response: Part) -> list[NDArray[Any]]:
     with one_blas_thread():
         for part in tile.parts:
             found += [part.columns, cosines(tile.measure, part, response)[:, 0]]
-    tile.settle()
     return found
 
 

@@ -1,4 +1,4 @@
-"""Measures the dependence of two variables, one plain function a statistic.
+"""Measures the dependence of two variables, one plain function per statistic.
 
 A variable is n numbers, n labels (strings, booleans, categories: nominal), or an (n, q) array of
 vectors.
@@ -53,9 +53,7 @@ def distance_covariance_squared(x: Data, y: Data) -> float:
     0.8125
     """
     a, b = _pair(x, y)
-    scale = sum(
-        _exponent(v) for v in (a, b)
-    )  # the measure works on columns scaled by 2 ** -exponent
+    scale = _exponent(a) + _exponent(b)  # the measure scales columns by 2 ** -exponent
     return float(np.ldexp(_inner(DistanceCorrelation(), a, b) / a.n_rows**2, scale))
 
 

@@ -19,7 +19,7 @@ MIN_ROWS = 4
 COLUMNS_AT_ONCE = 1024  # whose values are checked together, to bound memory
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """A few columns of one kind, one row of `values` each, ready for a measure.
 
@@ -46,7 +46,7 @@ def class_size(n_classes: Any) -> Any:
     return np.log2(n_classes + 1) // 2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Columns:
     """Features: numbers in memory or in a source, names, and which columns are nominal.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 ROW = "row of the file"  # stands for all features of a sample until they are read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Dataset:
     """Features and target of the same samples, and where they came from.
 

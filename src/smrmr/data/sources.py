@@ -42,7 +42,7 @@ class Reopened:
         return type(self), tuple(getattr(own, field.name) for field in fields(own))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subset(Reopened):
     """Some rows and columns of a source; None for all of them."""
 

@@ -20,7 +20,7 @@ MAX_CLASSES = 10  # of an integer target that is taken for classes
 MIN_ROWS_PER_CLASS = 5  # on average of labels, at least of whole numbers taken for classes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Target:
     """The target y: numbers, several columns of numbers, or classes.
 

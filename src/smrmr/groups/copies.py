@@ -1,7 +1,7 @@
 """Finds features that are copies of one another, without comparing all pairs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -74,9 +74,8 @@ def find_copies(columns: Columns, by_rank: bool, work: Work | None = None) -> Co
         return unit_columns(rankdata(columns.read(which), axis=0))
 
     work = Work(n_jobs=1) if work is None else work
-    width = max(
-        1, min(WIDEST, work.max_memory // (128 * columns.n_rows))
-    )  # by which 64 bytes a value fit
+    # by which 64 bytes per value fit
+    width = max(1, min(WIDEST, work.max_memory // (128 * columns.n_rows)))
     found = _fingerprints(columns, by_rank, width, work)
     varied = np.flatnonzero(~found.constant)
     few, many = varied[found.few[varied]], varied[~found.few[varied]]
@@ -108,8 +107,7 @@ def _fingerprints(columns: Columns, by_rank: bool, width: int, work: Work) -> Fi
 
 def _of_span(columns: Columns, by_rank: bool) -> list[NDArray[Any]]:
     with one_blas_thread():
-        found = fingerprints(columns.values, directions(columns.n_rows), by_rank)
-    return [getattr(found, f.name) for f in fields(found)]
+        return [*fingerprints(columns.values, directions(columns.n_rows), by_rank)]
 
 
 def _same_digest(which: Indices, digest: NDArray[np.uint64]) -> tuple[Indices, Links]:

@@ -1,7 +1,6 @@
 """Takes fingerprints of columns, block by block, by which copies are found without all pairs."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,7 @@ PROBES = 4
 DIGITS = 1e10  # columns that agree in ten digits have one digest
 
 
-@dataclass(frozen=True)
-class Fingerprints:
+class Fingerprints(NamedTuple):
     """Of every column: whether it is constant or has few levels, and where its copies would lie.
 
     Copies have (nearly) the same `places`, the absolute projections of the unit column on a few
@@ -87,14 +85,11 @@ def _placed(unit: Matrix, probes: Matrix) -> tuple[Matrix, NDArray[np.uint64]]:
     return np.abs(places), digest
 
 
-def _coded(values: NDArray[Any]) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
-    """Levels of the columns of few levels, one row a column, and their number; 0 for the others."""
+def _coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Levels of the columns of few levels, one row per column, and their number, 0 for others."""
     dtype = np.int8 if values.dtype == np.int8 else np.float64  # as in Columns.blocks
     rows = np.ascontiguousarray(values.T, dtype=dtype)
-    codes = np.zeros(rows.shape, dtype=np.int8)
-    counts = np.zeros((len(rows), CODED_LEVELS), dtype=np.int64)
-    levels = np.zeros(len(rows), dtype=np.int64)
-    code_small_integers(rows, codes, counts, levels)
+    codes, _, levels = code_small_integers(rows, CODED_LEVELS)
     for k in np.flatnonzero(levels == 0):
         if len(np.unique(rows[k, : 4 * CODED_LEVELS])) > CODED_LEVELS:
             continue  # most columns have many levels, which a few rows show

@@ -17,12 +17,16 @@ SPAN = 64  # small whole numbers lie within such a range
 
 
 @compiled
-def code_small_integers(values: Array, codes: Array, counts: Array, levels: Array) -> None:
-    """Code the rows that hold few small whole numbers without sorting; `levels` is 0 elsewhere.
+def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, Array]:
+    """Code the rows that hold few small whole numbers without sorting.
 
-    `counts` has one column a level. Genotypes and 0/1 columns come through here.
+    Returns the level of every sample, the samples of every level (one column per level), and the
+    number of levels of every row, which is 0 for rows that are left uncoded. Genotypes and 0/1
+    columns come through here.
     """
-    max_levels = counts.shape[1]
+    codes = np.empty(values.shape, np.uint8)
+    counts = np.zeros((len(values), max_levels), np.int64)
+    levels = np.zeros(len(values), np.int64)
     c: Any
     seen = np.empty(SPAN, np.int64)
     for k in range(len(values)):
@@ -31,7 +35,6 @@ def code_small_integers(values: Array, codes: Array, counts: Array, levels: Arra
         for i in range(len(row)):
             low = min(low, row[i])
             high = max(high, row[i])
-        levels[k] = 0
         if not np.float64(high) - np.float64(low) < SPAN:
             continue
         seen[:] = 0
@@ -43,7 +46,6 @@ def code_small_integers(values: Array, codes: Array, counts: Array, levels: Arra
         distinct = np.count_nonzero(seen)
         if not whole or distinct > max_levels:
             continue
-        counts[k] = 0
         for c in range(SPAN):
             if seen[c] > 0:
                 counts[k, levels[k]] = seen[c]
@@ -51,13 +53,14 @@ def code_small_integers(values: Array, codes: Array, counts: Array, levels: Arra
                 levels[k] += 1
         for i in range(len(row)):
             codes[k, i] = seen[np.int64(row[i] - low)]
+    return codes, counts, levels
 
 
 @compiled
 def cross_coded_ranked(
     codes: Array, counts: Array, nominal: bool, order: Array, through: Array, out: Array
 ) -> None:
-    r"""Fill `out` for coded columns (rows) against ranked ones, in O(n levels) a pair.
+    r"""Fill `out` for coded columns (rows) against ranked ones, in O(n levels) per pair.
 
     Around sample r of the ranked column, level a has the centred sum of signs
     :math:`R_a = n \sum_{i \in a} t_r(i) - n_a T_r`. An ordered column of level c at r has
@@ -112,8 +115,11 @@ def _level_planes(codes: Array, n_levels: int) -> Array:
 
 
 @compiled
-def _signed_sums(table: Array) -> None:
-    """Replace each row by (sum of the rows after it) minus (sum of the rows before it)."""
+def _combine_rows(table: Array, nominal: bool) -> None:
+    """Replace each row by (sum of the rows after it) minus (sum of the rows before it).
+
+    With `nominal`, by 2/3 of the sum of all rows minus 1/3 of itself instead.
+    """
     for b in range(table.shape[1]):
         total = 0.0
         for a in range(table.shape[0]):
@@ -121,19 +127,8 @@ def _signed_sums(table: Array) -> None:
         before = 0.0
         for a in range(table.shape[0]):
             own = table[a, b]
-            table[a, b] = total - 2.0 * before - own
+            table[a, b] = (2.0 * total - own) / 3.0 if nominal else total - 2.0 * before - own
             before += own
-
-
-@compiled
-def _class_weights(table: Array) -> None:
-    """Replace each row by 2/3 of the sum of all rows minus 1/3 of itself."""
-    for b in range(table.shape[1]):
-        total = 0.0
-        for a in range(table.shape[0]):
-            total += table[a, b]
-        for a in range(table.shape[0]):
-            table[a, b] = (2.0 * total - table[a, b]) / 3.0
 
 
 @compiled
@@ -146,16 +141,16 @@ def _cross_table(
         for b in range(table.shape[1]):
             v[a, b] = np.float64(n * table[a, b] - counts_a[a] * counts_b[b])
     if not nominal_a:
-        _signed_sums(v)
+        _combine_rows(v, False)
     if not nominal_b:
-        _signed_sums(v.T)
+        _combine_rows(v.T, False)
     for a in range(table.shape[0]):
         for b in range(table.shape[1]):
             v[a, b] *= v[a, b]
     if nominal_a:
-        _class_weights(v)
+        _combine_rows(v, True)
     if nominal_b:
-        _class_weights(v.T)
+        _combine_rows(v.T, True)
     total = 0.0
     for a in range(table.shape[0]):
         for b in range(table.shape[1]):

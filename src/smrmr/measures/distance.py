@@ -28,7 +28,7 @@ STEP_LEVELS = 16  # columns with no more have factors, of one row fewer than lev
 DENSE_ROWS = 600  # up to here writing matrices out beats the O(n log n) sums
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Sorted:
     """Columns with many levels, ready for sums over sorted samples."""
 
@@ -79,9 +79,7 @@ class DistanceCorrelation(Measure):
             return np.asarray(out * np.sqrt(a.energies)[:, None])
         if isinstance(a, Sorted) and isinstance(b, Sorted):
             return _inner_sorted(a, b)
-        if isinstance(a, LowRankPart) and isinstance(b, LowRankPart):
-            return inner(a, b)
-        return inner_dense(a, b)
+        return inner(a, b)
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The column, its row means, order and positions; or a factor of few rows."""
@@ -125,17 +123,10 @@ def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
     means /= -n  # of the kernel -|x - x'|
     # sum of squared distances without the n^2 terms: 2 n sum x^2 - 2 (sum x)^2
     squares = 2 * n * (x**2).sum(axis=1) - 2 * x.sum(axis=1) ** 2
-    energies = _centred_product(squares, means, means)
-    return Sorted(
-        columns, KernelPoints.of(x[:, None, :], DISTANCE), order, position, means, energies
-    )
-
-
-def _centred_product(products: Vector, means_a: Matrix, means_b: Matrix) -> Vector:
-    """``<HAH, HBH>`` of paired columns from ``<A, B>`` and the row means."""
-    n = means_a.shape[1]
-    rows = np.einsum("ki,ki->k", means_a, means_b)
-    return np.asarray(products - 2 * n * rows + n**2 * means_a.mean(axis=1) * means_b.mean(axis=1))
+    grand = means.mean(axis=1)
+    energies = squares - 2 * n * np.einsum("ki,ki->k", means, means) + n**2 * grand * grand
+    points = KernelPoints.of(x[:, None, :], DISTANCE)
+    return Sorted(columns, points, order, position, means, energies)
 
 
 def _inner_sorted(a: Sorted, b: Sorted) -> Matrix:

@@ -23,13 +23,6 @@ def distance_sums(x: Array, order: Array, out: Array) -> None:
 
 
 @compiled
-def _clear(tree: Array) -> None:
-    for i in range(len(tree)):
-        for a in range(4):
-            tree[i, a] = 0.0
-
-
-@compiled
 def distance_products(
     x_a: Array, order_a: Array, x_b: Array, position_b: Array, same: bool, out: Array
 ) -> None:
@@ -44,7 +37,7 @@ def distance_products(
     tree = np.empty((n + 1, 4))
     for k in range(len(x_a)):
         for l in range(k if same else 0, len(x_b)):  # noqa: E741
-            _clear(tree)
+            tree[:] = 0.0
             sum_x, sum_y, sum_xy, total = 0.0, 0.0, 0.0, 0.0
             for t in range(n):
                 i = order_a[k, t]

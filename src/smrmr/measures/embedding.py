@@ -25,7 +25,7 @@ SMALL = 1e-6  # squared products of rows below this are rounded to float32: an e
 NEGLIGIBLE = 1e-10  # squared products of rows below this are left out
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KernelPoints:
     """Columns as points (k, d, n) whose kernel matrices can be written.
 
@@ -117,7 +117,7 @@ def checked_kernel(kernel: Kernel, points: Matrix, start: int, stop: int) -> Mat
     return entries.astype(np.float64)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DensePart:
     """Columns whose kernel matrices are written out when needed."""
 
@@ -133,7 +133,7 @@ class DensePart:
         return cls(columns, points, means, energies)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LowRankFactor:
     """Rows Z (m, n) of one column, largest first, with ``H K H = sqrt(energy) Z' Z``.
 
@@ -165,7 +165,7 @@ class LowRankFactor:
         return cls(rows, np.minimum(sizes[kept], 1.0), energy)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LowRankPart:
     """Columns whose centred kernel matrices have factors of few rows.
 
@@ -207,26 +207,37 @@ class LowRankPart:
         return cls(columns, points, rows, rounded, sizes, owners, energies)
 
 
-def class_parts(block: Block, limit: int, compress: bool = False) -> list[DensePart | LowRankPart]:
+KernelPart: TypeAlias = DensePart | LowRankPart
+
+
+def kernel_parts(
+    columns: Indices, points: KernelPoints, factors: list[LowRankFactor | None], compressed: bool
+) -> list[KernelPart]:
+    """One part of the columns that have a factor, and one of the others."""
+    low = np.array([factor is not None for factor in factors])
+    parts: list[KernelPart] = []
+    if low.any():
+        found = [factor for factor in factors if factor is not None]
+        parts.append(LowRankPart.of(columns[low], points.take(low), found, compressed))
+    if not low.all():
+        parts.append(DensePart.of(columns[~low], points.take(~low)))
+    return parts
+
+
+def class_parts(block: Block, limit: int, compress: bool = False) -> list[KernelPart]:
     """Nominal columns under the delta kernel: a factor with one row per class, up to `limit`."""
     codes = np.asarray(block.values, dtype=np.float64)
+    factors = [
+        LowRankFactor.of(centred(one_hot(column)), compress) if column.max() < limit else None
+        for column in codes
+    ]
     points = KernelPoints.of(codes[:, None, :], loops.DELTA)
-    few = codes.max(axis=1) < limit
-    parts: list[DensePart | LowRankPart] = []
-    if few.any():
-        factors = [LowRankFactor.of(centred(one_hot(column)), compress) for column in codes[few]]
-        parts.append(LowRankPart.of(block.columns[few], points.take(few), factors, compress))
-    if not few.all():
-        parts.append(DensePart.of(block.columns[~few], points.take(~few)))
-    return parts
+    return kernel_parts(block.columns, points, factors, compress)
 
 
 def one_hot(codes: Vector) -> Matrix:
     """One row per class, 1 where the sample belongs to it."""
     return np.asarray(codes == np.arange(codes.max() + 1)[:, None], dtype=np.float64)
-
-
-KernelPart: TypeAlias = DensePart | LowRankPart
 
 
 def slabs(n: int) -> Iterator[tuple[int, int]]:

@@ -15,10 +15,10 @@ from .embedding import (
     DensePart,
     KernelPoints,
     LowRankFactor,
-    LowRankPart,
     checked_kernel,
     class_parts,
     inner,
+    kernel_parts,
 )
 from .protocol import Measure, Part, Use
 from .scaling import unit_scale
@@ -149,39 +149,32 @@ class HSIC(Measure):
         # the laplacian is of full rank, the gaussian of rank 8 at least where levels are many
         smooth = self.kernel == "gaussian" and limit >= 8
         promising = (levels <= FACTORED_LEVELS) | smooth | (levels <= limit)
-        found = [
-            self._factor(points, k, int(levels[k]), limit, compress) if promising[k] else None
+        factors = [
+            _factor(points, k, int(levels[k]), limit, compress) if promising[k] else None
             for k in range(len(levels))
         ]
-        low = np.array([factor is not None for factor in found])
-        parts: list[Part] = []
-        if low.any():
-            factors = [factor for factor in found if factor is not None]
-            parts.append(LowRankPart.of(block.columns[low], points.take(low), factors, compress))
-        if not low.all():
-            parts.append(DensePart.of(block.columns[~low], points.take(~low)))
-        return parts
+        return [*kernel_parts(block.columns, points, factors, compress)]
 
-    def _factor(
-        self, points: KernelPoints, k: int, n_levels: int, limit: int, compress: bool
-    ) -> LowRankFactor | None:
-        """Factor of column k, or None where its rank passes the limit."""
-        x = points.values[k, 0]
-        residual = RESIDUAL
-        if n_levels <= FACTORED_LEVELS:  # a small matrix whatever n, factored to the end
-            limit, residual = n_levels, 1e-13
-        rows: Matrix = np.empty((limit, n_levels))
-        kind, width = points.kinds[k], points.widths[k]
-        if n_levels == len(x):
-            rank = loops.cholesky_rows(x, np.ones(len(x)), kind, width, residual, rows)
-            rows = rows[:rank]
-        else:
-            levels, codes, counts = np.unique(x, return_inverse=True, return_counts=True)
-            rank = loops.cholesky_rows(levels, counts.astype(float), kind, width, residual, rows)
-            rows = rows[:rank, codes]
-        if rank < 0:
-            return None
-        return LowRankFactor.of(rows - rows.mean(axis=1, keepdims=True), compress)
+
+def _factor(
+    points: KernelPoints, k: int, n_levels: int, limit: int, compress: bool
+) -> LowRankFactor | None:
+    """Factor of column k, or None where its rank passes the limit."""
+    levels = points.values[k, 0]
+    codes: Any = slice(None)
+    counts: NDArray[Any] = np.ones(n_levels)
+    if n_levels < len(levels):
+        levels, codes, counts = np.unique(levels, return_inverse=True, return_counts=True)
+    residual = RESIDUAL
+    if n_levels <= FACTORED_LEVELS:  # a small matrix whatever n, factored to the end
+        limit, residual = n_levels, 1e-13
+    rows = np.empty((limit, n_levels))
+    kernel = points.kinds[k], points.widths[k]
+    rank = loops.cholesky_rows(levels, counts.astype(np.float64), *kernel, residual, rows)
+    if rank < 0:
+        return None
+    rows = rows[:rank, codes]
+    return LowRankFactor.of(rows - rows.mean(axis=1, keepdims=True), compress)
 
 
 def rank_limit(n: int, use: Use) -> int:

@@ -50,16 +50,14 @@ def _kernel_row(points: Array, i: Any, first: int, kind: int, width: float, row:
             step = row[j] / width
             row[j] = -0.5 * step * step
         _exponentiate(row)
-    elif kind == LAPLACIAN:
-        for j in range(len(row)):
-            row[j] = -row[j] / width
-        _exponentiate(row)
-    elif kind == DISTANCE:
-        for j in range(len(row)):
-            row[j] = -row[j] / width
-    else:
+    elif kind == DELTA:
         for j in range(len(row)):
             row[j] = 1.0 if row[j] == 0.0 else 0.0
+    else:
+        for j in range(len(row)):
+            row[j] = -row[j] / width
+        if kind == LAPLACIAN:
+            _exponentiate(row)
 
 
 @compiled

@@ -15,7 +15,6 @@ The bracket is what `inner` returns, the sum over r comes from `projection_loops
 Paper: section 2.4.1, eq. (pc_etim_2); ties have the angle pi/2.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -35,7 +34,7 @@ BIT_SET_ROWS = 1024  # up to here bit sets beat the sweep,
 BIT_SET_PARTNERS = 16  # once they are used this often
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Ranked:
     """Columns with many levels, as ranks; `planes` are the bit sets of the samples below each."""
 
@@ -52,10 +51,9 @@ class Ranked:
         n = self.order.shape[1]
         signs = self.signs.astype(np.float64)
         untied = n - (self.through - self.below).astype(np.float64)
-        u = (signs**2).sum(axis=1)
-        object.__setattr__(self, "u", u)
         cross = ((n * untied - signs**2) ** 2).sum(axis=1)
-        object.__setattr__(self, "energies", _bracket(cross, u, u, n))
+        self.u = (signs**2).sum(axis=1)
+        self.energies = _bracket(cross, self.u, self.u, n)
 
     @property
     def key(self) -> tuple[int, int]:
@@ -72,7 +70,7 @@ class Ranked:
         return _on_slice(self.below, slice_, anchor)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Coded:
     """Columns with few levels, ordered, or with classes, nominal."""
 
@@ -88,14 +86,13 @@ class Coded:
         counts = self.counts.astype(np.float64)
         if self.nominal:
             others = (counts**2).sum(axis=1, keepdims=True) - counts**2
-            u = (counts * (2 * others + (n - counts) ** 2)).sum(axis=1) / 3
+            self.u = (counts * (2 * others + (n - counts) ** 2)).sum(axis=1) / 3
         else:
             before = np.cumsum(counts, axis=1) - counts
-            u = (counts * (n - 2 * before - counts) ** 2).sum(axis=1)
+            self.u = (counts * (n - 2 * before - counts) ** 2).sum(axis=1)
         cross = coded_loops.self_coded(self.counts, self.nominal)
-        object.__setattr__(self, "u", u)
-        energies = np.where(counts.max(axis=1) == n, 0.0, _bracket(cross, u, u, n))
-        object.__setattr__(self, "energies", energies)
+        energies = _bracket(cross, self.u, self.u, n)
+        self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
 
     @property
     def key(self) -> tuple[int, int]:
@@ -114,7 +111,7 @@ class Coded:
         return values
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Angles:
     """A multi-output target: its slices are angles between vectors, made one anchor at a time."""
 
@@ -127,7 +124,7 @@ class Angles:
         constant = (self.values == self.values[0]).all()
         anchors = range(0 if constant else n)
         energy = sum(float((centred_angles(self.values, r) ** 2).sum()) for r in anchors)
-        object.__setattr__(self, "energies", np.array([energy * (2 / np.pi) ** 2 * n**2]))
+        self.energies = np.array([energy * (2 / np.pi) ** 2 * n**2])
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of its own slice, over pi/2, with a centred `slice_`."""
@@ -143,7 +140,7 @@ class ProjectionCorrelation(Measure):
 
     Zero in the population if and only if the variables are independent, no moment conditions, and
     for numbers a function of ranks alone: strictly increasing transforms change nothing. Exact
-    integer counts, O(n^2 / 64) a pair for n up to 1024 and O(n log n) beyond.
+    integer counts, O(n^2 / 64) per pair for n up to 1024 and O(n log n) beyond.
     Paper: section 2.4.1.
     """
 
@@ -155,9 +152,7 @@ class ProjectionCorrelation(Measure):
         if block.nominal:
             return [_nominal(block)]
         often = use.partners >= BIT_SET_PARTNERS
-        coded, rest = _split_small_integers(block)
-        few, ranked = _by_rank(rest, bit_sets=often and block.n_rows <= BIT_SET_ROWS)
-        return [*_joined(coded + few), *ranked]
+        return _numeric_parts(block, bit_sets=often and block.n_rows <= BIT_SET_ROWS)
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""
@@ -186,7 +181,7 @@ class ProjectionCorrelation(Measure):
         return _bracket(out, a.u[:, None], b.u[None, :], n)
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
-        """Order, below and through as 32-bit integers; two bit sets a sample while n is small."""
+        """Order, below and through as 32-bit integers; two bit sets per sample while n is small."""
         return n_rows * (12 + (n_rows // 4 if n_rows <= BIT_SET_ROWS else 0))
 
     def tile(self, target: Target | None) -> int:
@@ -207,74 +202,38 @@ def _nominal(block: Block) -> Coded:
     return Coded(block.columns, codes, counts, nominal=True)
 
 
-def _split_small_integers(block: Block) -> tuple[list[Coded], Block]:
-    """Take out the columns that hold few small whole numbers; return them and the rest."""
-    n_columns, n = block.values.shape
-    codes = np.empty((n_columns, n), np.uint8)
-    counts = np.empty((n_columns, TABLE_LEVELS), np.int64)
-    levels = np.empty(n_columns, np.int64)
-    coded_loops.code_small_integers(block.values, codes, counts, levels)
-    few = levels > 0
-    if not few.any():
-        return [], block
-    width = int(levels.max())
-    part = Coded(block.columns[few], codes[few], counts[few, :width], nominal=False)
-    return [part], block.take(~few)
-
-
-def _by_rank(block: Block, bit_sets: bool) -> tuple[list[Coded], list[Ranked]]:
-    """Sort the columns: those with few levels coded, those with many ranked."""
-    if not len(block.values):
-        return [], []
-    values = np.ascontiguousarray(block.values, dtype=np.float64)
-    n_columns, n = values.shape
+def _numeric_parts(block: Block, bit_sets: bool) -> list[Part]:
+    """Columns with few levels coded, others ranked: without ties, and with ties."""
+    n = block.n_rows
+    codes, counts, levels = coded_loops.code_small_integers(block.values, TABLE_LEVELS)
+    rest = np.flatnonzero(levels == 0)
+    values = np.ascontiguousarray(block.values[rest], dtype=np.float64)
     order = np.argsort(values, axis=1).astype(np.int32)
-    below, through = np.empty((2, n_columns, n), np.int32)
-    levels = np.empty(n_columns, np.int64)
-    loops.rank_rows(values, order, below, through, levels)
-    many = levels > min(TABLE_LEVELS, n - 1)
-    ranked = []
-    for rows in (many & (levels == n), many & (levels < n)):
+    below, through, distinct = loops.rank_rows(values, order)
+    many = distinct > min(TABLE_LEVELS, n - 1)
+    for k, ranks in zip(rest[~many], below[~many], strict=True):
+        _, codes[k], sizes = np.unique(ranks, return_inverse=True, return_counts=True)
+        levels[k] = len(sizes)
+        counts[k, : len(sizes)] = sizes
+    few = levels > 0
+    parts: list[Part] = []
+    if few.any():
+        counts = counts[few, : levels.max()]
+        parts.append(Coded(block.columns[few], codes[few], counts, nominal=False))
+    for tied, rows in ((False, many & (distinct == n)), (True, many & (distinct < n))):
         if rows.any():
-            planes = _planes(loops.below_planes, order[rows], through[rows]) if bit_sets else None
-            tied = bool(levels[rows][0] < n)
-            columns = block.columns[rows]
-            ranked.append(Ranked(columns, order[rows], below[rows], through[rows], tied, planes))
-    coded = []
-    for k in np.flatnonzero(~many):
-        _, codes, counts = np.unique(below[k], return_inverse=True, return_counts=True)
-        column = block.columns[k : k + 1]
-        coded.append(Coded(column, codes[None].astype(np.uint8), counts[None], nominal=False))
-    return coded, ranked
-
-
-def _joined(parts: list[Coded]) -> list[Coded]:
-    """One part of all, in the order of their columns."""
-    if len(parts) < 2:
-        return parts
-    order = np.argsort(np.concatenate([part.columns for part in parts]))
-    width = max(part.counts.shape[1] for part in parts)
-    counts = [np.pad(p.counts, ((0, 0), (0, width - p.counts.shape[1]))) for p in parts]
-    codes = np.concatenate([part.codes for part in parts])[order]
-    columns = np.concatenate([part.columns for part in parts])[order]
-    return [Coded(columns, codes, np.concatenate(counts)[order], nominal=False)]
-
-
-def _planes(
-    write: Callable[..., None], order: NDArray[np.int32], through: NDArray[np.int32]
-) -> NDArray[np.uint64]:
-    n_columns, n = order.shape
-    planes = np.empty((n_columns, (n + 63) // 64, n), np.uint64)
-    write(order, through, planes)
-    return planes
+            ranked = order[rows], below[rows], through[rows]
+            planes = loops.bit_planes(order[rows], through[rows], False) if bit_sets else None
+            parts.append(Ranked(block.columns[rest[rows]], *ranked, tied, planes))
+    return parts
 
 
 def _cross_ranked(a: Ranked, b: Ranked, out: Matrix) -> None:
     same, tied = a is b, a.tied or b.tied
     if a.planes is not None and b.planes is not None:
         if tied:
-            untied_a = _planes(loops.untied_planes, a.order, a.through)
-            untied_b = untied_a if same else _planes(loops.untied_planes, b.order, b.through)
+            untied_a = loops.bit_planes(a.order, a.through, True)
+            untied_b = untied_a if same else loops.bit_planes(b.order, b.through, True)
             loops.cross_bits_tied(
                 a.planes, untied_a, a.signs, b.planes, untied_b, b.signs, same, out
             )

@@ -22,9 +22,11 @@ GROUP = 1024  # samples under one 16-lane counter row of the rank directory
 
 
 @compiled
-def rank_rows(values: Array, order: Array, below: Array, through: Array, levels: Array) -> None:
-    """Fill `below`, `through` and the number of distinct values of each sorted row."""
+def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
+    """Return `below`, `through` and the number of distinct values of each sorted row."""
     n_columns, n = values.shape
+    below, through = np.empty_like(order), np.empty_like(order)
+    levels = np.empty(n_columns, np.int64)
     for k in range(n_columns):
         start, distinct = 0, 0
         while start < n:
@@ -37,37 +39,24 @@ def rank_rows(values: Array, order: Array, below: Array, through: Array, levels:
             distinct += 1
             start = stop
         levels[k] = distinct
+    return below, through, levels
 
 
 @compiled
-def below_planes(order: Array, through: Array, planes: Array) -> None:
-    """Write the bit set of the samples below each sample: ``planes[k, word, sample]``."""
-    n_columns, n_words, n = planes.shape
-    for k in range(n_columns):
-        for w in range(n_words):
-            plane = planes[k, w]
-            seen, start = np.uint64(0), 0
-            while start < n:
-                stop = through[k, order[k, start]]
-                for t in range(start, stop):
-                    plane[order[k, t]] = seen
-                for t in range(start, stop):
-                    i = order[k, t]
-                    if i >> 6 == w:
-                        seen |= ONE << np.uint64(i & 63)
-                start = stop
+def bit_planes(order: Array, through: Array, untied: bool) -> Array:
+    """Bit sets of the samples below each sample, ``planes[k, word, sample]``.
 
-
-@compiled
-def untied_planes(order: Array, through: Array, planes: Array) -> None:
-    """Write the bit set of the samples whose value differs from each sample's."""
-    n_columns, n_words, n = planes.shape
+    With `untied`, of those whose value differs from the sample's instead.
+    """
+    n_columns, n = order.shape
+    n_words = (n + 63) // 64
+    planes = np.empty((n_columns, n_words, n), np.uint64)
     for k in range(n_columns):
         for w in range(n_words):
             plane = planes[k, w]
             inside = min(n - 64 * w, 64)  # samples beyond the last one are not there
             everyone = ~np.uint64(0) >> np.uint64(64 - inside)
-            start = 0
+            seen, start = np.uint64(0), 0
             while start < n:
                 stop = through[k, order[k, start]]
                 tied = np.uint64(0)
@@ -76,8 +65,10 @@ def untied_planes(order: Array, through: Array, planes: Array) -> None:
                     if i >> 6 == w:
                         tied |= ONE << np.uint64(i & 63)
                 for t in range(start, stop):
-                    plane[order[k, t]] = everyone & ~tied
+                    plane[order[k, t]] = everyone & ~tied if untied else seen
+                seen |= tied
                 start = stop
+    return planes
 
 
 @compiled
@@ -139,13 +130,6 @@ def cross_bits_tied(
 
 
 @compiled
-def _clear(words: Array, lanes: Array, tree: Array) -> None:
-    words[:] = 0
-    lanes[:] = 0
-    tree[:] = 0
-
-
-@compiled
 def _insert(position: np.int64, words: Array, lanes: Array, tree: Array, steps: Array) -> None:
     """Add a position to the rank directory."""
     word = position >> 6
@@ -187,7 +171,7 @@ def _new_directory(n: int) -> tuple[Array, Array, Array, Array]:
 
 @compiled
 def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
-    """Fill `out` for untied columns by sweeping the samples in order of one, O(n log n) a pair.
+    """Fill `out` for untied columns by sweeping the samples in order of one, O(n log n) per pair.
 
     The samples met so far are kept by their position in the other column, in a directory of three
     levels: words of 64 positions, counters within groups of 1024, a Fenwick tree over the groups.
@@ -199,7 +183,7 @@ def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
         for t in range(n):
             position[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
-            _clear(words, lanes, tree)
+            words[:] = lanes[:] = tree[:] = 0
             total = 0.0
             for t in range(n):
                 j = np.int64(position[order_a[k, t]])
@@ -235,7 +219,7 @@ def cross_sweep_tied(
         for t in range(n):
             position[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
-            _clear(words, lanes, tree)
+            words[:] = lanes[:] = tree[:] = 0
             total, start = 0.0, 0
             while start < n:
                 stop = through_a[k, order_a[k, start]]

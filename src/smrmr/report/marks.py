@@ -10,7 +10,7 @@ from ..types import Matrix, Vector
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Placed:
     """Values at places on two axes, drawn in the colour of a role."""
 
@@ -54,7 +54,7 @@ class Rule:
     vertical: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Boxes:
     """Boxes at x = 0, 1, ...; each row holds the 10%, 25%, 50%, 75% and 90% points."""
 
@@ -62,7 +62,7 @@ class Boxes:
     tips: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """A square of cells shaded by the root of `values` in [0, 1], row 0 at the top."""
 

@@ -131,9 +131,12 @@ def _summary(
 ) -> Shape:
     counts = np.bincount(group)
     large = np.flatnonzero(counts >= (FEWEST_ROWS if x is None else ROWS_PER_BIN))
-    quantiles = np.array(
-        [np.quantile(outputs[group == g], QUANTILES, axis=0) for g in large]
-    ).reshape(len(large), len(QUANTILES), outputs.shape[1])
+    quantiles = np.empty((len(large), len(QUANTILES), outputs.shape[1]))
+    for i, g in enumerate(large):
+        ordered = np.sort(outputs[group == g], axis=0)
+        places = np.multiply(QUANTILES, len(ordered) - 1)
+        for k, column in enumerate(ordered.T):  # many times as fast as np.quantile
+            quantiles[i, :, k] = np.interp(places, np.arange(len(column)), column)
     output = 0
     if len(large) > 1 and outputs.shape[1] > 1:
         apart = np.std(quantiles[:, 2], axis=0) / np.maximum(outputs.std(axis=0), 1e-300)

@@ -8,7 +8,7 @@ import numpy as np
 from ..types import Vector
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Entries:
     """The features of the path in their order of entry, with their coefficients at its end."""
 

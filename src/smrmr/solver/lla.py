@@ -19,7 +19,7 @@ LLA_CHANGE = 1e-6  # LLA stops once theta moves less than this, in L2
 COPIES = 1e-8  # features this close to redundancy 1, with rows as close, share their theta
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """A minimiser of the penalised loss and what proves it.
 
@@ -44,7 +44,7 @@ class Solution:
     converged: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SolutionPath:
     """Solutions along decreasing lambdas: row i of `thetas` belongs to ``lams[i]``."""
 
@@ -178,7 +178,7 @@ def _run(
     problem = _Problem.of(associations)
     found = problem.solutions(rule, lams, tol)
     used = np.flatnonzero(np.any([solution.theta > 0 for solution in found], axis=0))
-    if problem.has_copies(used):
+    if count_above(problem.redundancy, used, 1 - COPIES) > len(used):  # more than the diagonal
         found = problem.merged().solutions(rule, lams, tol)
     if not np.isfinite([solution.kkt for solution in found]).all():
         raise ValueError("redundancy has missing or infinite values. Measure it again.")
@@ -187,7 +187,7 @@ def _run(
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Problem:
     """Relevance and redundancy, with every set of identical features taken as one."""
 
@@ -215,12 +215,8 @@ class _Problem:
         self, penalty: Penalty, lams: Sequence[float] | Vector, tol: float
     ) -> list[Solution]:
         """Solutions along the lambdas, each started from the last."""
-        starts = _Starts(np.zeros_like(self.relevance), np.zeros_like(self.relevance))
+        starts = np.zeros((2, len(self.relevance)))
         return [_lla(self, penalty, float(lam), tol, starts) for lam in lams]
-
-    def has_copies(self, features: Indices) -> bool:
-        """Whether any of the features may have an identical one."""
-        return bool(count_above(self.redundancy, features, 1 - COPIES) > len(features))
 
     def merged(self) -> _Problem:
         """Take identical features as one: the solver pays whichever comes first."""
@@ -233,31 +229,22 @@ class _Problem:
         redundancy = np.ascontiguousarray(self.redundancy[np.ix_(first, first)])
         return _Problem(self.relevance[first], redundancy, group, np.bincount(group).astype(float))
 
-    def spread(self, total: Vector) -> Vector:
-        """Coefficients of all features: a group's total in equal parts."""
-        return np.asarray((total / self.sizes)[self.group])
 
+def _lla(problem: _Problem, penalty: Penalty, lam: float, tol: float, starts: Matrix) -> Solution:
+    """Solve the LASSO, then LASSOs weighted by the slopes at the last solution.
 
-@dataclass
-class _Starts:
-    """Where the solver starts: the last LASSO solution, and the last of the later LLA steps."""
-
-    lasso: Vector
-    later: Vector
-
-
-def _lla(problem: _Problem, penalty: Penalty, lam: float, tol: float, starts: _Starts) -> Solution:
-    """Solve the LASSO, then LASSOs weighted by the slopes at the last solution."""
+    `starts` are the last LASSO solution and the last of the second steps; they are replaced.
+    """
     relevance, gradient = problem.relevance, np.empty_like(problem.relevance)
     weights = penalty.slope(lam, np.zeros_like(relevance))
-    theta, n_iter = starts.lasso, 0
+    theta, n_iter = starts[0], 0
     for step in range(penalty.lla_steps):
         if step > 0:
             slopes = penalty.slope(lam, theta / problem.sizes)
             if np.array_equal(slopes, weights):  # the LASSO, no penalty, or nothing to change
                 break
             last, weights = theta, slopes
-            theta = starts.later if step == 1 else theta.copy()
+            theta = starts[1] if step == 1 else theta.copy()
         gain = relevance - weights
         kkt, rounds = minimise(problem.redundancy, gain, theta, gradient, tol, MAX_ROUNDS)
         n_iter += rounds
@@ -265,7 +252,7 @@ def _lla(problem: _Problem, penalty: Penalty, lam: float, tol: float, starts: _S
             break
     if not np.isfinite(gradient).all():
         kkt = np.nan
-    spread = problem.spread(theta)
+    spread = (theta / problem.sizes)[problem.group]  # a group's total in equal parts
     pull = gradient + relevance - weights  # redundancy times theta
     objective = 0.5 - relevance @ theta + 0.5 * theta @ pull + penalty.value(lam, spread).sum()
     return Solution(spread, float(objective), float(kkt), int(n_iter), bool(kkt <= tol))

@@ -296,8 +296,8 @@ def test_asking_for_more_features_than_there_are(selector, rng):
         (MRMR(scheme="ratio"), "'difference' or 'quotient'"),
         (MRMR(measure="nope"), "'pearson'"),
         (HSICLasso(width="wide"), "'sd' or 'median'"),
-        (HSICLasso(block_size=3), "samples a block"),
-        (HSICLasso(block_size=500), "samples a block"),
+        (HSICLasso(block_size=3), "samples per block"),
+        (HSICLasso(block_size=500), "samples per block"),
     ],
 )
 def test_bad_options(selector, message, data):

@@ -27,7 +27,9 @@ from smrmr.data.sources import DaskColumns, Subset, as_source
 from smrmr.groups.copies import find_copies
 from smrmr.runs.checkpoints import Checkpoints, checkpoints_in
 
-pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Knockoffs. NOT exchangeable", "ignore:y has 12 classes"
+)
 
 
 def write_npy(folder, X):

@@ -1,4 +1,4 @@
-"""Settles the options of a command: typed, from a settings file, or of a run taken up again."""
+"""Reads the options of a command: typed, from a settings file, or of a run taken up again."""
 
 import json
 from pathlib import Path

@@ -107,7 +107,7 @@ class HSICLasso(Ranking):
         if not 4 <= self.block_size <= n or self.n_permutations < 1:
             raise ValueError(
                 f"block_size={self.block_size!r} and n_permutations={self.n_permutations!r} make "
-                f"no blocks of {n} samples. Use 4 to {n} samples a block, 1 permutation or more."
+                f"no blocks of {n} samples. Use 4 to {n} samples per block, 1 permutation or more."
             )
         rng = check_random_state(self.random_state)
         deals = [rng.permutation(n) for _ in range(self.n_permutations)]

@@ -1,4 +1,4 @@
-"""Shows progress on the terminal: one bar a stage, with the time left."""
+"""Shows progress on the terminal: one bar per stage, with the time left."""
 
 import sys
 from collections.abc import Iterator

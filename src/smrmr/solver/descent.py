@@ -97,9 +97,9 @@ def _working_set(theta: Array, gradient: Array) -> Array:
     """The support, and as many others again (20 at least) of the most negative gradient."""
     support = np.flatnonzero(theta > 0.0)
     entering = np.flatnonzero((theta == 0.0) & (gradient < 0.0))
-    room = max(20, len(support))
-    if len(entering) > room:
-        entering = entering[np.argsort(gradient[entering])[:room]]
+    most = max(20, len(support))
+    if len(entering) > most:
+        entering = entering[np.argsort(gradient[entering])[:most]]
     return np.concatenate((support, entering))
 
 

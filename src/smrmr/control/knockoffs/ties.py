@@ -37,7 +37,8 @@ def break_ties(scores: Matrix, values: NDArray[Any], tied: Mask, rng: Generator)
     A column of few levels is seen as a normal variable cut into intervals. Where in its interval a
     row lies is drawn given its other columns: ties broken without looking at them would dilute the
     correlations, and knockoffs would resemble the neighbours of their feature less than the feature
-    does. Draws alternate with estimates of the correlations (stochastic EM, one Gibbs sweep per round).
+    does. Draws alternate with estimates of the correlations (stochastic EM, with one Gibbs sweep
+    per round).
     """
     if not tied.any():
         return

@@ -78,7 +78,7 @@ def test_the_command_uses_the_workers_of_a_scheduler(data, tmp_path):
         "id,y\n" + "".join(f"{i},{value!r}\n" for i, value in enumerate(map(float, drawn.y)))
     )
     command = [sys.executable, "-m", "smrmr", "select", str(source.path), "--pheno", str(frame)]
-    command += ["--id", "id", "--target", "y", "--memory", "50MB", "--json"]
+    command += ["--id", "id", "--target", "y", "--max-memory", "50MB", "--json"]
     try:
         plain, shared = (
             subprocess.run([*command, "--out", str(tmp_path / name), *more], capture_output=True)

@@ -20,7 +20,8 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
         raise ValueError("--pheno needs --id, the column of ids that joins it to the data.")
     other = load(pheno)
     known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
-    columns = known.join(other.about, rsuffix="_about")
+    renamed = {name: f"{name}_about" for name in other.about if name in known}
+    columns = known.join(other.about.rename(columns=renamed))
     columns = indexed(Table(columns, columns), id, pheno).features
     refuse_twice(columns.index, f"{pheno}: ids")
     if id in table.features:

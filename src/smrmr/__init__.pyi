@@ -5,6 +5,7 @@ from .association import Associations as Associations
 from .association import associate as associate
 from .association import redundancy as redundancy
 from .association import relevance as relevance
+from .control.conditional import ConditionalTests as ConditionalTests
 from .control.decision import Decision as Decision
 from .control.decision import decide as decide
 from .control.decision import false_discovery_bounds as false_discovery_bounds

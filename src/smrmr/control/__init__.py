@@ -9,13 +9,17 @@ from collections.abc import Callable
 from typing import Any
 
 from ..settings import read_strategy
+from .conditional import ConditionalTests, TestEvidence
 from .knockoffs import KnockoffEvidence, KnockoffFilter
 
 CONTROLS: dict[str, Callable[..., Any]] = {
+    "tests": ConditionalTests,
     "knockoffs": KnockoffFilter,
     "paper": KnockoffFilter.paper,
 }
-EVIDENCE: dict[str, type[Any]] = {KnockoffEvidence.kind: KnockoffEvidence}
+EVIDENCE: dict[str, type[Any]] = {
+    evidence.kind: evidence for evidence in (TestEvidence, KnockoffEvidence)
+}
 
 
 def as_control(control: Any) -> Any:

@@ -173,7 +173,7 @@ def _decide_by_knockoffs(
     W: Vector, fdr: float, on_empty: str, relevance: Vector | None
 ) -> Decision:
     cuts, estimates = _estimated_fdp(W)
-    for level in [fdr, *(_higher(fdr) if on_empty == "relax" else [])]:
+    for level in [fdr, *(higher_levels(fdr) if on_empty == "relax" else [])]:
         threshold = _first_cut(cuts, estimates, level)
         if threshold < np.inf:
             break
@@ -282,7 +282,7 @@ def _first_cut(cuts: Vector, estimates: Vector, level: float) -> float:
     return float(cuts[low[0]]) if low.size else np.inf
 
 
-def _higher(fdr: float) -> list[float]:
+def higher_levels(fdr: float) -> list[float]:
     """Levels that the relaxed rule tries."""
     steps = int(np.ceil((1 - fdr) / STEP - 1e-9))
     return [min(round(fdr + STEP * i, 10), 1.0) for i in range(1, steps + 1)]

@@ -1,0 +1,198 @@
+r"""What is left of the target once all features but one have spoken.
+
+Three fits of y (distillers) that differ in what they can see:
+
+- **lasso**: LASSO on normal scores Z, or on Z and |Z|, whichever has the smaller estimated error;
+- **mcp**: the features that MCP finds among the same columns, in a kernel ridge regression;
+- **mrmr**: the features that penalised mRMR with projection correlation proposes, problem (2.4) of
+  the paper, in a kernel ridge regression.
+
+The residual is the mean of two: the LASSO's own, and the one that rows left out have under the mean
+of the LASSO and the better of the two kernel fits (for classes through a logistic link). Every fit
+and every choice can be had again `without` a feature: nothing that saw it is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ...association.associations import Associations
+from ...solver import solve
+from ...types import Indices, Mask, Matrix, Vector
+from .paths import Path, follow
+from .ridge import leave_one_out
+from .scores import Part, standardised
+
+MOST_IN_FIT = 1000  # features, those most associated with the target
+MOST_IN_KERNEL = 12
+MOST_PROPOSED = 150  # features among which mRMR proposes
+MRMR_LAMBDA = 0.01
+LINK_RIDGE = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class Distilled:
+    """Residual of the target, and how it came about.
+
+    `bent` says that |Z| helped; `used` are the features that took part; `explained` is the share
+    of variance of rows left out that each distiller explains.
+    """
+
+    residual: Vector
+    bent: bool
+    used: Indices
+    explained: dict[str, float]
+
+
+@dataclass(eq=False)
+class Distiller:
+    """Fits of one part of the target to features, with and without any one of them.
+
+    Features are given in the order of their association with the target, and `owners` number them:
+    columns of one feature come and go together. mRMR chooses among the `candidates`, most relevant
+    first, whose associations with each other are the `redundancy`.
+    """
+
+    Z: Matrix
+    owners: Indices
+    part: Part
+    relevance: Vector
+    candidates: Indices
+    redundancy: Matrix
+    target: str
+    _kernel_fits: dict[tuple[int, ...], Vector] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def whole(self) -> Distilled:
+        """The fit that leaves out nothing."""
+        return self._fit(-1)
+
+    def without(self, feature: int) -> Distilled:
+        """The fit that never saw a feature; that of the whole where it is the same."""
+        return self._fit(feature)
+
+    def _fit(self, feature: int) -> Distilled:
+        y = self.part.y
+        straight, bent = (self._path(feature, bows, concave=False) for bows in (False, True))
+        bows = bent.least < straight.least
+        lasso = (bent if bows else straight).chosen
+        support = np.flatnonzero(lasso)
+        own = y - lasso[support] @ self._columns[support]
+        held_out = own / np.maximum(1 - self._leverage(support), LINK_RIDGE)
+        sets = {
+            "mcp": self._largest(self._path(feature, bows, concave=True).chosen),
+            "mrmr": self._proposed(feature),
+        }
+        fits = {name: self._kernel_fit(chosen) for name, chosen in sets.items()}
+        better = min(fits.values(), key=lambda residual: float(residual @ residual))
+        second = (held_out + better) / 2
+        if self.part.binary:
+            second = through_link(y, y - second)
+        residual = (own + second) / 2
+        n_columns = len(self.owners)
+        used = np.concatenate([support % n_columns, *map(np.asarray, sets.values())])
+        return Distilled(
+            residual=residual - residual.mean(),
+            bent=bows,
+            used=np.unique(self.owners[used.astype(np.intp)]),
+            explained={
+                name: 1 - float(np.mean(r**2)) for name, r in ({"lasso": held_out} | fits).items()
+            },
+        )
+
+    @cached_property
+    def _columns(self) -> Matrix:
+        return np.concatenate([self.Z, standardised(np.abs(self.Z))])
+
+    @cached_property
+    def _gram(self) -> Matrix:
+        return np.asarray(self._columns @ self._columns.T / self.Z.shape[1])
+
+    @cached_property
+    def _gain(self) -> Vector:
+        return np.asarray(self._columns @ self.part.y / self.Z.shape[1])
+
+    @cached_property
+    def _whole_paths(self) -> dict[tuple[bool, bool], Path]:
+        return {}
+
+    def _out(self, feature: int) -> Mask:
+        """Columns left out: those of the feature, and those beyond the number that take part."""
+        mine = self.owners == feature
+        return np.asarray(mine | (np.cumsum(~mine) > MOST_IN_FIT))
+
+    def _path(self, feature: int, bows: bool, concave: bool) -> Path:
+        key = bows, concave
+        if feature >= 0 and key not in self._whole_paths:
+            self._path(-1, bows, concave)
+        known = self._whole_paths.get(key)
+        if feature < 0 and known is not None:
+            return known
+        size = len(self._columns) if bows else len(self.Z)
+        out = np.tile(self._out(feature), 2 if bows else 1)
+        path = follow(
+            self._gram[:size, :size], self._gain[:size], self.Z.shape[1], concave, out, known
+        )
+        if feature < 0:
+            self._whole_paths[key] = path
+        return path
+
+    def _leverage(self, support: Indices) -> Vector:
+        """Weight of every row in its own least squares fit to the columns of a LASSO fit."""
+        n = self.Z.shape[1]
+        if len(support) == 0:
+            return np.full(n, 1 / n)
+        basis = np.linalg.qr(self._columns[support].T)[0]
+        return np.asarray(np.sum(basis**2, axis=1) + 1 / n)
+
+    def _largest(self, coefficients: Vector) -> tuple[int, ...]:
+        """Columns of the largest coefficients, straight or bowed."""
+        size = np.abs(coefficients).reshape(-1, len(self.Z)).max(axis=0)
+        return _first(size)
+
+    def _proposed(self, feature: int) -> tuple[int, ...]:
+        """Columns that mRMR gives most weight among the most relevant, without the feature's."""
+        owners = self.owners[self.candidates]
+        if feature >= 0 and feature not in owners[:MOST_PROPOSED]:
+            return self._proposed_by_whole
+        asked = np.flatnonzero(owners != feature)[:MOST_PROPOSED]
+        columns = self.candidates[asked]
+        problem = Associations(
+            self.relevance[columns], self.redundancy[np.ix_(asked, asked)], self.target
+        )
+        theta = np.zeros(len(self.Z))
+        theta[columns] = solve(problem, penalty="mcp", lam=MRMR_LAMBDA).theta
+        return _first(theta)
+
+    @cached_property
+    def _proposed_by_whole(self) -> tuple[int, ...]:
+        return self._proposed(-1)
+
+    def _kernel_fit(self, columns: tuple[int, ...]) -> Vector:
+        if columns not in self._kernel_fits:
+            self._kernel_fits[columns] = leave_one_out(self.Z[list(columns)], self.part.y)
+        return self._kernel_fits[columns]
+
+
+def through_link(y: Vector, prediction: Vector) -> Vector:
+    """Residual of a 0/1 target under a logistic regression on one prediction, in units of y."""
+    high = y > 0
+    inputs = np.stack([np.ones_like(y), prediction])
+    weights, ridge = np.array([0.0, 1.0]), np.diag([1e-6, LINK_RIDGE])
+    for _ in range(30):
+        chance = 1 / (1 + np.exp(-np.clip(weights @ inputs, -30, 30)))
+        slope = inputs @ (high - chance) - ridge @ weights
+        step = np.linalg.solve((inputs * (chance * (1 - chance))) @ inputs.T + ridge, slope)
+        weights = weights + step
+        if np.abs(step).max() < 1e-8:
+            break
+    chance = 1 / (1 + np.exp(-np.clip(weights @ inputs, -30, 30)))
+    return np.asarray((high - chance) / np.std(high))
+
+
+def _first(size: Vector) -> tuple[int, ...]:
+    order = np.argsort(-size, kind="stable")[: min(MOST_IN_KERNEL, np.count_nonzero(size))]
+    return tuple(sorted(order.tolist()))

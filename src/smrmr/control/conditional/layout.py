@@ -1,0 +1,151 @@
+"""Lays out a study for the tests: scores of its features, in an order that is the data's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...association.associator import Associator
+from ...data.columns import Columns
+from ...data.study import Study
+from ...data.target import take_rows
+from ...groups.copies import Copies
+from ...measures import as_measure
+from ...runs.work import Work
+from ...types import Indices, Matrix, Vector
+from .residuals import Neighbours, compare
+from .scores import (
+    Part,
+    doubled_ranks,
+    normal_scores,
+    parts_of,
+    row_order,
+    standardised,
+    tie_breakers,
+)
+from .statistics import combine, p_values
+
+MOST_TESTED = 20_000  # features; of more, those most associated with the target
+COLUMNS_AT_ONCE = 1024  # that are read and ranked together
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Features and target, ready to be tested.
+
+    Attributes
+    ----------
+    Z
+        Normal scores, one row per column of the model: a feature is one, a category of more than
+        two levels one per level.
+    owners
+        The feature, numbered from 0 by `features`, that each row of `Z` belongs to.
+    features
+        Positions in X of the features tested, most associated with the target first.
+    parts
+        The target, in the order of rows of `Z`.
+    marginal
+        p-value of each feature alone, before any other is adjusted for.
+    relevance
+        Squared projection correlation of each row of `Z` with the target.
+    target
+        How the target was read.
+    tiny
+        Breaks ties of features and of the target.
+    """
+
+    Z: Matrix
+    owners: Indices
+    features: Indices
+    parts: tuple[Part, ...]
+    marginal: Vector
+    relevance: Vector
+    target: str
+    tiny: tuple[Vector, Vector]
+
+    @cached_property
+    def light(self) -> Matrix:
+        """Scores in single precision, to be compared."""
+        return self.Z.astype(np.float32)
+
+    @cached_property
+    def light_bows(self) -> Matrix:
+        """Standardised absolute scores in single precision."""
+        return standardised(np.abs(self.light))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.Z.shape[1])
+
+    def columns_of(self, feature: int) -> Indices:
+        """Rows of `Z` that belong to a feature."""
+        return np.flatnonzero(self.owners == feature)
+
+
+def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
+    """Score the features, order rows by the target and features by how much they tell alone.
+
+    Neither order depends on where rows and columns stand in the data, so nothing that follows does.
+    """
+    features = copies.modelled
+    if len(features) > MOST_TESTED:
+        engine = Associator(study.columns.take(columns=features), as_measure("pc"), work)
+        features = features[np.argsort(-engine.with_target(study.target), kind="stable")]
+        features = features[:MOST_TESTED]
+    ranks, owners = _ranks(study.columns, features, work)
+    order = row_order(ranks, study.target)
+    ranks = ranks[:, order]
+    Z = normal_scores(ranks)
+    target = take_rows(study.target, order)
+    parts = parts_of(target)
+    tiny = tie_breakers(len(order))
+    alone = _alone(Z, parts, tiny)
+    per_feature = np.array([combine(alone[owners == g]) for g in range(len(features))])
+    # columns that tell the same alone are told apart by a sum that only they have
+    content = ranks.astype(np.int64) @ np.arange(len(order)) ** 2
+    first = np.searchsorted(owners, np.arange(len(features)))
+    by_association = np.lexsort((content[first], per_feature))
+    rows = np.concatenate([np.flatnonzero(owners == g) for g in by_association])
+    place = np.empty(len(features), dtype=np.intp)
+    place[by_association] = np.arange(len(features))
+    Z = np.ascontiguousarray(Z[rows])
+    engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
+    return Layout(
+        Z=Z,
+        owners=place[owners[rows]],
+        features=features[by_association],
+        parts=parts,
+        marginal=per_feature[by_association],
+        relevance=engine.with_target(target),
+        target=target.kind,
+        tiny=tiny,
+    )
+
+
+def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Indices]:
+    """Twice the average ranks, whole numbers, of every column of the model, and whose it is."""
+    ranks, owners = [], []
+    for start in range(0, len(features), COLUMNS_AT_ONCE):
+        which = features[start : start + COLUMNS_AT_ONCE]
+        values = columns.read(which).T
+        spread = np.where(columns.nominal[which], values.max(axis=1), 0).astype(np.intp)
+        n_columns = np.where(spread > 1, spread + 1, 1)  # a category of many levels has one each
+        owner = np.repeat(np.arange(len(which)), n_columns)
+        level = np.concatenate([np.arange(size) for size in n_columns])
+        many = n_columns[owner] > 1
+        values = np.where(many[:, None], values[owner] == level[:, None], values[owner])
+        ranks.append(doubled_ranks(values))
+        owners.append(start + owner)
+        work.report("scores", min(start + COLUMNS_AT_ONCE, len(features)), len(features))
+    return np.concatenate(ranks), np.concatenate(owners)
+
+
+def _alone(Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector]) -> Vector:
+    """p-value of every column alone, over all parts of the target."""
+    none = np.full((len(Z), 1), -1)
+    E = np.stack([part.y for part in parts])
+    found = compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny)
+    return combine(p_values(found, Z.shape[1], bent=True).T)

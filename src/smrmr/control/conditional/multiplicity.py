@@ -1,0 +1,69 @@
+"""Turns p-values into q-values: how many tests were made is part of every answer."""
+
+import numpy as np
+
+from ...settings import check_choice, check_level
+from ...types import Vector
+from ..decision import ROUNDING, Decision, higher_levels
+
+RULES = ("bh", "by", "holm")
+
+
+def adjust(p_values: Vector, rule: str = "bh") -> Vector:
+    """Smallest level at which each hypothesis is rejected.
+
+    ``"bh"`` (Benjamini and Hochberg 1995) controls the FDR where p-values are independent or
+    depend positively; ``"by"`` (Benjamini and Yekutieli 2001) whatever their dependence;
+    ``"holm"`` (1979) even the chance of a single false rejection.
+
+    Examples
+    --------
+    >>> adjust(np.array([0.01, 0.02, 0.5])).tolist()
+    [0.03, 0.03, 0.5]
+    >>> adjust(np.array([0.01, 0.02, 0.5]), "holm").tolist()
+    [0.03, 0.04, 0.5]
+    """
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    place = np.arange(1, m + 1)
+    if rule == "holm":
+        levels = np.maximum.accumulate(p_values[order] * (m + 1 - place))
+    else:
+        factor = np.sum(1 / place) if rule == "by" else 1.0
+        levels = p_values[order] * factor * m / place
+        levels = np.minimum.accumulate(levels[::-1])[::-1]
+    q = np.empty(m)
+    q[order] = np.minimum(levels, 1.0)
+    return q
+
+
+def decide(p_values: Vector, fdr: float, rule: str, on_empty: str, relevance: Vector) -> Decision:
+    """Select the features whose q-value is at most the level, smallest p-value first.
+
+    ``on_empty="relax"`` raises the level in steps of 0.05 until something is selected, and takes
+    the smallest p-value if nothing ever is.
+    """
+    fdr = check_level(fdr)
+    check_choice("on_empty", on_empty, ("none", "relax"))
+    q = adjust(p_values, rule)
+    for level in [fdr, *(higher_levels(fdr) if on_empty == "relax" else [])]:
+        chosen = (q <= level + ROUNDING) & (p_values < 1)
+        if chosen.any():
+            break
+    used = "relaxed" if level > fdr else rule
+    order = np.lexsort((-relevance, p_values))
+    selected = order[: np.count_nonzero(chosen)]
+    if on_empty == "relax" and not selected.size:
+        selected, used = order[:1], "best feature"
+    scores = -np.log10(p_values) + 0.0
+    return Decision(
+        selected=selected,
+        scores=scores,
+        q_values=q,
+        frequency=np.isin(np.arange(len(q)), selected).astype(np.float64),
+        threshold=float(scores[selected].min(initial=np.inf)),
+        fdr=fdr,
+        level=level,
+        rule=used,
+        n_needed=1,
+    )

@@ -1,0 +1,181 @@
+r"""What is left of features and target once the others have spoken, and how that goes together.
+
+A feature is regressed on its neighbours, by least squares without shrinkage: at most ten features
+that correlate with it beyond :math:`\sqrt{2 \log p / n}`, and two whose absolute value does, bent
+at five knots. The target's residual is freed of the same neighbours, so their plain correlation is
+a partial one with an exact number of degrees of freedom.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measures.compiled import compiled
+from ...types import Indices, Matrix, Vector
+from .concordance import covariance_of_values
+
+Array = NDArray[Any]
+
+MOST_NEIGHBOURS = 10
+MOST_BENT = 2
+KNOTS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+LEAST_NORM = 1e-6  # of a column, relative, below which it adds nothing to its predecessors
+MOST_OF_ROWS = 4  # a regression takes at most n / 4 columns
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """For each column those it is regressed on: straight and bent, strongest first, -1 for none."""
+
+    straight: Indices
+    bent: Indices
+
+
+def find_neighbours(Z: Matrix, bows: Matrix, owners: Indices, columns: slice) -> Neighbours:
+    """Neighbours of some columns among all columns of other features; `bows` stands for |Z|."""
+    p, n = Z.shape
+    mine, own = Z[columns], owners[columns]
+    bound = np.sqrt(2 * np.log(p) / n), np.sqrt(2 * np.log(2 * p) / n)
+    straight = _strongest(mine @ Z.T / n, own, owners, bound[0], MOST_NEIGHBOURS)
+    bent = _strongest(mine @ bows.T / n, own, owners, bound[1], MOST_BENT)
+    return Neighbours(straight, bent)
+
+
+@compiled
+def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: int) -> Any:
+    """Positions of the largest absolute values beyond the bound in every row, largest first."""
+    found = np.full((len(values), most), -1, np.int64)
+    for k in range(len(values)):
+        size = np.zeros(most)
+        for j in range(values.shape[1]):
+            value = abs(values[k, j])
+            if value <= bound or value <= size[most - 1] or owners[j] == mine[k]:
+                continue
+            place = most - 1
+            while place > 0 and size[place - 1] < value:
+                size[place], found[k, place] = size[place - 1], found[k, place - 1]
+                place -= 1
+            size[place], found[k, place] = value, j
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How residuals of columns and of the target's parts go together; (columns, parts) each.
+
+    `covariance` is the projection covariance of `concordance`; `correlation` and `bowed` are those
+    of r and of |r| with e. Per column: `rank` of the regression, and the share of its variance
+    that is `left`.
+    """
+
+    covariance: Matrix
+    correlation: Matrix
+    bowed: Matrix
+    rank: Indices
+    left: Vector
+
+
+def compare(
+    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Matrix, tiny: tuple[Vector, Vector]
+) -> Comparison:
+    """Compare residuals of columns with those of the target's parts, the rows of `E`."""
+    size = len(columns), len(E)
+    covariance, correlation, bowed = np.zeros(size), np.zeros(size), np.zeros(size)
+    rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
+    _compare(
+        Z, columns, neighbours.straight, neighbours.bent, E, *tiny,
+        covariance, correlation, bowed, rank, left,
+    )  # fmt: skip
+    return Comparison(covariance, correlation, bowed, rank, left)
+
+
+def residual(Z: Matrix, column: int, straight: Indices, bent: Indices) -> Vector:
+    """What is left of one column once its neighbours have spoken."""
+    n = Z.shape[1]
+    basis = np.empty((n // MOST_OF_ROWS + 1, n))
+    r: Vector = Z[column].copy()
+    _free(r, basis, _span(Z, straight, bent, basis))
+    return r
+
+
+@compiled
+def _compare(
+    Z: Array,
+    columns: Array,
+    straight: Array,
+    bent: Array,
+    E: Array,
+    tiny_x: Array,
+    tiny_y: Array,
+    covariance: Array,
+    correlation: Array,
+    bowed: Array,
+    rank: Array,
+    left: Array,
+) -> None:
+    n = Z.shape[1]
+    basis = np.empty((n // MOST_OF_ROWS + 1, n))
+    for i in range(len(columns)):
+        r = Z[columns[i]].copy()
+        before = np.sum(r * r)
+        rank[i] = _span(Z, straight[i], bent[i], basis)
+        _free(r, basis, rank[i])
+        left[i] = np.sum(r * r) / before if before > 0 else 0.0
+        if left[i] < LEAST_NORM:
+            left[i] = 0.0
+            continue
+        bow = np.abs(r)
+        bow -= bow.mean()
+        for q in range(len(E)):
+            e = E[q].copy()
+            _free(e, basis, rank[i])
+            correlation[i, q] = _correlation(r, e)
+            bowed[i, q] = _correlation(bow, e)
+            covariance[i, q] = covariance_of_values(r + tiny_x, e + tiny_y)
+
+
+@compiled
+def _span(Z: Array, straight: Array, bent: Array, basis: Array) -> Any:
+    """Fill an orthonormal basis of the neighbours; return its size."""
+    size, most = 0, len(basis) - 1
+    for j in straight:
+        if j >= 0:
+            size = _extend(basis, size, most, Z[j].copy())
+    for j in bent:
+        if j >= 0:
+            size = _extend(basis, size, most, Z[j].copy())
+            for knot in KNOTS:
+                size = _extend(basis, size, most, np.maximum(Z[j] - knot, 0.0))
+    return size
+
+
+@compiled
+def _extend(basis: Array, size: int, most: int, column: Array) -> Any:
+    if size >= most:
+        return size
+    column -= column.mean()
+    before = np.sqrt(np.sum(column * column))
+    _free(column, basis, size)
+    _free(column, basis, size)  # twice is enough
+    after = np.sqrt(np.sum(column * column))
+    if after <= LEAST_NORM * before:
+        return size
+    basis[size] = column / after
+    return size + 1
+
+
+@compiled
+def _free(column: Array, basis: Array, size: int) -> None:
+    """Take away from a column what lies in the basis."""
+    for a in range(size):
+        column -= np.sum(basis[a] * column) * basis[a]
+
+
+@compiled
+def _correlation(a: Array, b: Array) -> Any:
+    product = np.sum(a * a) * np.sum(b * b)
+    return np.sum(a * b) / np.sqrt(product) if product > 0 else 0.0

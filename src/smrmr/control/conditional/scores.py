@@ -1,0 +1,86 @@
+"""Puts features and target on the scale of the tests: normal scores, and an order of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from ...data.target import Target
+from ...types import Indices, Matrix, Vector
+
+JITTER = 1e-9  # breaks ties of scores and of residuals
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One column that stands for the target or for a part of it: an output, or a class.
+
+    `y` has mean 0 and variance 1. `name` is that of the class, or of the output if there are
+    several; `binary` says that y has two values, in the class or not.
+    """
+
+    name: str
+    y: Vector
+    binary: bool
+
+
+def doubled_ranks(values: Matrix) -> Matrix:
+    """Twice the ranks along every row, whole numbers because ties share their average."""
+    return np.asarray(2 * rankdata(values, axis=1))
+
+
+def normal_scores(ranks: Matrix) -> Matrix:
+    """Normal quantiles of doubled ranks, every row with mean 0 and variance 1."""
+    return standardised(ndtri((ranks - 1) / (2 * ranks.shape[1])))
+
+
+def standardised(values: Matrix) -> Matrix:
+    """Every row with mean 0 and variance 1; constant rows are 0."""
+    values = values - values.mean(axis=-1, keepdims=True)
+    spread = values.std(axis=-1, keepdims=True)
+    return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
+
+
+def parts_of(target: Target) -> tuple[Part, ...]:
+    """The target as columns: normal scores of numbers, one indicator per class.
+
+    Of two classes one tells all, so the one whose name comes last stands for both.
+    """
+    if target.kind != "classes":
+        outputs = np.atleast_2d(target.values.T)
+        names = [f"output {i}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
+        scores = normal_scores(doubled_ranks(outputs))
+        return tuple(Part(name, y, binary=False) for name, y in zip(names, scores, strict=True))
+    codes = target.values.astype(np.intp)
+    order = sorted(range(len(target.labels)), key=lambda code: target.labels[code])
+    shown = order[1:] if len(order) == 2 else order
+    return tuple(
+        Part(target.labels[code], standardised((codes == code) * 1.0), binary=True)
+        for code in shown
+    )
+
+
+def row_order(ranks: Matrix, target: Target) -> Indices:
+    """An order of the rows that depends on what they hold, not on where they stand.
+
+    By the target; rows that tie there by sums of squares of doubled ranks, whole numbers, so that
+    columns in another order do not change it either.
+    """
+    outputs = target.values if target.kind != "classes" else _by_label(target)
+    return np.lexsort(
+        (np.sum(ranks.astype(np.int64) ** 2, axis=0), *np.atleast_2d(outputs.T)[::-1])
+    )
+
+
+def _by_label(target: Target) -> Vector:
+    place = np.argsort(np.argsort(np.array(target.labels, dtype=object).astype(str)))
+    return np.asarray(place[target.values.astype(np.intp)], dtype=np.float64)
+
+
+def tie_breakers(n: int) -> tuple[Vector, Vector]:
+    """Tiny numbers, the same for every data set of n rows: for features and for the target."""
+    tiny = JITTER * np.random.default_rng(0).standard_normal((2, n))
+    return tiny[0], tiny[1]

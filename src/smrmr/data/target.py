@@ -100,7 +100,12 @@ def refuse_small_classes(codes: Vector) -> None:
 def take_rows(target: Target, rows: Indices) -> Target:
     """The target in fewer rows; classes are numbered anew, for some may be gone."""
     values = target.values[rows]
-    return Target(target.kind, first_appearance(values)[0] if target.kind == "classes" else values)
+    if target.kind != "classes":
+        return Target(target.kind, values)
+    codes, _ = first_appearance(values)
+    first = np.unique(codes, return_index=True)[1]
+    labels = tuple(target.labels[int(values[i])] for i in first) if target.labels else ()
+    return Target(target.kind, codes, labels)
 
 
 def check_same_rows(columns: Columns, target: Target) -> None:

@@ -31,6 +31,7 @@ MOST_IN_KERNEL = 12
 MOST_PROPOSED = 150  # features among which mRMR proposes
 MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
+SHARPNESS = 2  # with which fits are weighed by their errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +89,11 @@ class Distiller:
         }
         fits = {name: self._kernel_fit(chosen) for name, chosen in sets.items()}
         better = min(fits.values(), key=lambda residual: float(residual @ residual))
-        second = (held_out + better) / 2
+        trust = trust_in(better, held_out)
+        second = (1 - trust) * held_out + trust * better
         if self.part.binary:
             second = through_link(y, y - second)
-        residual = (own + second) / 2
+        residual = (1 - trust) * own + trust * second
         n_columns = len(self.owners)
         used = np.concatenate([support % n_columns, *map(np.asarray, sets.values())])
         return Distilled(
@@ -175,6 +177,12 @@ class Distiller:
         if columns not in self._kernel_fits:
             self._kernel_fits[columns] = leave_one_out(self.Z[list(columns)], self.part.y)
         return self._kernel_fits[columns]
+
+
+def trust_in(residual: Vector, other: Vector) -> float:
+    """Weight of a fit against another, by the errors of both on rows left out."""
+    mine, its = (float(np.mean(r**2)) ** SHARPNESS for r in (residual, other))
+    return its / (mine + its)
 
 
 def through_link(y: Vector, prediction: Vector) -> Vector:

@@ -19,7 +19,7 @@ from ...runs.blocks import one_blas_thread, open_pool, run_blocks
 from ...runs.work import Work
 from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices, Matrix, Vector
-from .distil import MOST_IN_FIT, MOST_PROPOSED, Distiller
+from .distil import MOST_IN_FIT, MOST_PROPOSED, PROPOSALS, Distiller
 from .evidence import Fit, TestEvidence
 from .guard import second_opinion, still_depends
 from .layout import Layout, lay_out
@@ -43,6 +43,9 @@ class ConditionalTests:
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/figures.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
         dependence of p-values) or ``"holm"`` (no false feature at all, with probability 1 - fdr).
+    proposals
+        What proposes features for the kernel ridge regression of y: one or more of ``"lasso"``,
+        ``"mcp"`` and ``"mrmr"`` (the paper's problem), joined by ``+``.
     guard
         Ask for a second opinion where what is left of a feature still depends on another one.
 
@@ -56,6 +59,7 @@ class ConditionalTests:
     """
 
     multiplicity: str = "bh"
+    proposals: str = "lasso+mcp"
     guard: bool = True
     alias: ClassVar[str] = "tests"
     by_rank: ClassVar[bool] = True
@@ -63,6 +67,8 @@ class ConditionalTests:
 
     def __post_init__(self) -> None:
         check_choice("multiplicity", self.multiplicity, RULES)
+        for name in self.proposals.split("+"):
+            check_choice("proposals", name, PROPOSALS)
         check_choice("guard", self.guard, (True, False))
 
     @property
@@ -82,7 +88,7 @@ class ConditionalTests:
             with work.stage("scores", steps=True):
                 layout = lay_out(study, copies, work)
             with work.stage("fits"):
-                distillers = _distillers(layout, work)
+                distillers = _distillers(layout, self.proposals.split("+"), work)
             with work.stage("tests", steps=True):
                 tests = _first_pass(layout, distillers, work)
             with work.stage("fits without a feature", steps=True):
@@ -103,18 +109,22 @@ class _Tests:
     similarity: Vector
 
 
-def _distillers(layout: Layout, work: Work) -> list[Distiller]:
-    """One distiller per part of the target; they share what mRMR proposes."""
+def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[Distiller]:
+    """One distiller per part of the target; they share what mRMR is told."""
     largest = int(np.bincount(layout.owners).max())
     n_columns = min(len(layout.Z), MOST_IN_FIT + largest)
-    order = np.argsort(-layout.relevance[:n_columns], kind="stable")[: MOST_PROPOSED + largest]
-    proposing = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
-    redundancy = proposing.with_each_other()
+    n_asked = MOST_PROPOSED + largest if "mrmr" in proposals else 0
+    order = np.argsort(-layout.relevance[:n_columns], kind="stable")[:n_asked]
+    redundancy = np.empty((0, 0))
+    if n_asked:
+        asked = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
+        redundancy = asked.with_each_other()
     found = [
         Distiller(
             Z=layout.Z[:n_columns],
             owners=layout.owners[:n_columns],
             part=part,
+            proposals=tuple(proposals),
             relevance=layout.relevance[:n_columns],
             candidates=order,
             redundancy=redundancy,
@@ -228,7 +238,7 @@ def _evidence(
     """Results by feature, and by position in X."""
     n, features = len(copies.leaders), layout.features
     first = np.searchsorted(layout.owners, np.arange(len(features)))
-    best = np.array([own[0] for own in np.split(np.arange(len(layout.Z)), first[1:])])
+    best = first + np.array([rows.min(axis=1).argmin() for rows in np.split(tests.p, first[1:])])
     p = np.array([combine(rows.ravel()) for rows in np.split(tests.p, first[1:])])
 
     def spread(values: Any, otherwise: Any) -> Any:

@@ -1,15 +1,16 @@
 r"""What is left of the target once all features but one have spoken.
 
-Three fits of y (distillers) that differ in what they can see:
+Two kinds of fit: LASSO on normal scores Z, or on Z and |Z|, whichever has the smaller estimated
+error; and kernel ridge regression on at most twelve features, which sees bends and interactions.
+What proposes those features is a setting:
 
-- **lasso**: LASSO on normal scores Z, or on Z and |Z|, whichever has the smaller estimated error;
-- **mcp**: the features that MCP finds among the same columns, in a kernel ridge regression;
-- **mrmr**: the features that penalised mRMR with projection correlation proposes, problem (2.4) of
-  the paper, in a kernel ridge regression.
+- **lasso**: the largest coefficients of the LASSO;
+- **mcp**: MCP on the same columns, which finds fewer and sharper;
+- **mrmr**: penalised mRMR with projection correlation, problem (2.4) of the paper.
 
-The residual is the mean of two: the LASSO's own, and the one that rows left out have under the mean
-of the LASSO and the better of the two kernel fits (for classes through a logistic link). Every fit
-and every choice can be had again `without` a feature: nothing that saw it is left.
+The kernel fit of least error on rows left out wins. It and the LASSO share in the residual by their
+errors; for classes their joint prediction goes through a logistic link. Every fit and every choice
+can be had again `without` a feature, so that nothing that saw it is left.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ MOST_IN_KERNEL = 12
 MOST_PROPOSED = 150  # features among which mRMR proposes
 MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
+LEAST_LEFT = 0.05  # of a row's own weight in its residual
+PROPOSALS = ("lasso", "mcp", "mrmr")
 SHARPNESS = 2  # with which fits are weighed by their errors
 
 
@@ -39,7 +42,7 @@ class Distilled:
     """Residual of the target, and how it came about.
 
     `bent` says that |Z| helped; `used` are the features that took part; `explained` is the share
-    of variance of rows left out that each distiller explains.
+    of variance of rows left out that each fit explains.
     """
 
     residual: Vector
@@ -60,6 +63,7 @@ class Distiller:
     Z: Matrix
     owners: Indices
     part: Part
+    proposals: tuple[str, ...]
     relevance: Vector
     candidates: Indices
     redundancy: Matrix
@@ -82,27 +86,23 @@ class Distiller:
         lasso = (bent if bows else straight).chosen
         support = np.flatnonzero(lasso)
         own = y - lasso[support] @ self._columns[support]
-        held_out = own / np.maximum(1 - self._leverage(support), LINK_RIDGE)
-        sets = {
-            "mcp": self._largest(self._path(feature, bows, concave=True).chosen),
-            "mrmr": self._proposed(feature),
-        }
-        fits = {name: self._kernel_fit(chosen) for name, chosen in sets.items()}
-        better = min(fits.values(), key=lambda residual: float(residual @ residual))
-        trust = trust_in(better, held_out)
-        second = (1 - trust) * held_out + trust * better
+        left_out = own / np.maximum(1 - self._leverage(support), LEAST_LEFT)
+        chosen = {name: self._propose(name, feature, lasso, bows) for name in self.proposals}
+        kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
+        better = min(kernel.values(), key=_error)
+        trust = _error(left_out) ** SHARPNESS
+        trust = trust / (trust + _error(better) ** SHARPNESS)
+        together = (1 - trust) * left_out + trust * better
         if self.part.binary:
-            second = through_link(y, y - second)
-        residual = (1 - trust) * own + trust * second
-        n_columns = len(self.owners)
-        used = np.concatenate([support % n_columns, *map(np.asarray, sets.values())])
+            together = through_link(y, y - together)
+        residual = (1 - trust) * own + trust * together
+        used = np.concatenate([support % len(self.Z), *map(np.array, chosen.values())])
         return Distilled(
             residual=residual - residual.mean(),
             bent=bows,
             used=np.unique(self.owners[used.astype(np.intp)]),
-            explained={
-                name: 1 - float(np.mean(r**2)) for name, r in ({"lasso": held_out} | fits).items()
-            },
+            explained={"lasso": 1 - _error(left_out)}
+            | {f"kernel ridge ({name})": 1 - _error(kernel[name]) for name in kernel},
         )
 
     @cached_property
@@ -150,17 +150,21 @@ class Distiller:
         basis = np.linalg.qr(self._columns[support].T)[0]
         return np.asarray(np.sum(basis**2, axis=1) + 1 / n)
 
-    def _largest(self, coefficients: Vector) -> tuple[int, ...]:
-        """Columns of the largest coefficients, straight or bowed."""
-        size = np.abs(coefficients).reshape(-1, len(self.Z)).max(axis=0)
-        return _first(size)
+    def _propose(self, name: str, feature: int, lasso: Vector, bows: bool) -> tuple[int, ...]:
+        """Columns for the kernel fit, without those of the feature."""
+        if name == "mrmr":
+            return self._by_mrmr(feature)
+        found = lasso if name == "lasso" else self._path(feature, bows, concave=True).chosen
+        return _first(np.abs(found).reshape(-1, len(self.Z)).max(axis=0))
 
-    def _proposed(self, feature: int) -> tuple[int, ...]:
-        """Columns that mRMR gives most weight among the most relevant, without the feature's."""
+    def _by_mrmr(self, feature: int) -> tuple[int, ...]:
+        """Columns that mRMR gives most weight among the most relevant."""
         owners = self.owners[self.candidates]
         if feature >= 0 and feature not in owners[:MOST_PROPOSED]:
-            return self._proposed_by_whole
+            return self._by_mrmr_whole
         asked = np.flatnonzero(owners != feature)[:MOST_PROPOSED]
+        if not asked.size:
+            return ()
         columns = self.candidates[asked]
         problem = Associations(
             self.relevance[columns], self.redundancy[np.ix_(asked, asked)], self.target
@@ -170,19 +174,13 @@ class Distiller:
         return _first(theta)
 
     @cached_property
-    def _proposed_by_whole(self) -> tuple[int, ...]:
-        return self._proposed(-1)
+    def _by_mrmr_whole(self) -> tuple[int, ...]:
+        return self._by_mrmr(-1)
 
     def _kernel_fit(self, columns: tuple[int, ...]) -> Vector:
         if columns not in self._kernel_fits:
             self._kernel_fits[columns] = leave_one_out(self.Z[list(columns)], self.part.y)
         return self._kernel_fits[columns]
-
-
-def trust_in(residual: Vector, other: Vector) -> float:
-    """Weight of a fit against another, by the errors of both on rows left out."""
-    mine, its = (float(np.mean(r**2)) ** SHARPNESS for r in (residual, other))
-    return its / (mine + its)
 
 
 def through_link(y: Vector, prediction: Vector) -> Vector:
@@ -199,6 +197,10 @@ def through_link(y: Vector, prediction: Vector) -> Vector:
             break
     chance = 1 / (1 + np.exp(-np.clip(weights @ inputs, -30, 30)))
     return np.asarray((high - chance) / np.std(high))
+
+
+def _error(residual: Vector) -> float:
+    return float(np.mean(residual**2))
 
 
 def _first(size: Vector) -> tuple[int, ...]:

@@ -67,14 +67,15 @@ def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: in
 class Comparison:
     """How residuals of columns and of the target's parts go together; (columns, parts) each.
 
-    `covariance` is the projection covariance of `concordance`; `correlation` and `bowed` are those
-    of r and of |r| with e. Per column: `rank` of the regression, and the share of its variance
-    that is `left`.
+    `covariance` is the projection covariance of `concordance`; `correlation`, `bowed` and `spread`
+    are correlations of r with e, of |r| with e and of r with |e|. Per column: `rank` of the
+    regression, and the share of the column's variance that is `left`.
     """
 
     covariance: Matrix
     correlation: Matrix
     bowed: Matrix
+    spread: Matrix
     rank: Indices
     left: Vector
 
@@ -84,13 +85,13 @@ def compare(
 ) -> Comparison:
     """Compare residuals of columns with those of the target's parts, the rows of `E`."""
     size = len(columns), len(E)
-    covariance, correlation, bowed = np.zeros(size), np.zeros(size), np.zeros(size)
+    covariance, correlation, bowed, spread = (np.zeros(size) for _ in range(4))
     rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
     _compare(
         Z, columns, neighbours.straight, neighbours.bent, E, *tiny,
-        covariance, correlation, bowed, rank, left,
+        covariance, correlation, bowed, spread, rank, left,
     )  # fmt: skip
-    return Comparison(covariance, correlation, bowed, rank, left)
+    return Comparison(covariance, correlation, bowed, spread, rank, left)
 
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices) -> Vector:
@@ -114,6 +115,7 @@ def _compare(
     covariance: Array,
     correlation: Array,
     bowed: Array,
+    spread: Array,
     rank: Array,
     left: Array,
 ) -> None:
@@ -135,6 +137,9 @@ def _compare(
             _free(e, basis, rank[i])
             correlation[i, q] = _correlation(r, e)
             bowed[i, q] = _correlation(bow, e)
+            size = np.abs(e)
+            size -= size.mean()
+            spread[i, q] = _correlation(r, size)
             covariance[i, q] = covariance_of_values(r + tiny_x, e + tiny_y)
 
 

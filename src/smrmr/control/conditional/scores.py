@@ -51,7 +51,7 @@ def parts_of(target: Target) -> tuple[Part, ...]:
     """
     if target.kind != "classes":
         outputs = np.atleast_2d(target.values.T)
-        names = [f"output {i}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
+        names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         scores = normal_scores(doubled_ranks(outputs))
         return tuple(Part(name, y, binary=False) for name, y in zip(names, scores, strict=True))
     codes = target.values.astype(np.intp)

@@ -1,8 +1,10 @@
 r"""p-values of pairs of residuals, and one p-value from several.
 
-Three statistics: projection correlation, which depends on ranks alone, so that its null is one
-table per number of rows; the plain correlation of r and e; and that of \|r\| with e, where bows
-helped the fit of y. Their p-values are combined by Cauchy's rule, which needs no independence.
+Four statistics of r, what is left of a feature, and e, what is left of the target: projection
+correlation, which depends on ranks alone, so that its null is one table per number of rows; the
+correlation of r with e; that of r with \|e\|, for features that change the spread of the target;
+and that of \|r\| with e, for bows. Their p-values are combined by Cauchy's rule, which needs no
+independence. Weights keep the rarer kinds of effect from costing the usual ones power.
 """
 
 import numpy as np
@@ -12,18 +14,21 @@ from ...types import Data, Matrix, Vector
 from .null import covariance_tail
 from .residuals import Comparison
 
-SMALLEST = 1e-15  # p-value that is told from 0
+# of projection correlation, r with e, r with |e|, |r| with e; the second where bows helped the fit
+WEIGHTS = np.array([(0.35, 0.5, 0.1, 0.05), (0.25, 0.3, 0.1, 0.35)])
+SMALLEST, LARGEST = 1e-15, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
 def p_values(found: Comparison, n: int, bent: Data) -> Matrix:
-    """p-value of every column and part; `bent` says for which parts |r| is looked at."""
+    """p-value of every column and part; `bent` says for which parts bows helped the fit."""
     freedom: Matrix = (n - 2 - found.rank[:, None]).astype(np.float64)
     shrunk = found.covariance * ((n - found.rank[:, None]) / n)  # r has lost `rank` dimensions
-    parts = [covariance_tail(shrunk, n), correlation_tail(found.correlation, freedom)]
-    two = combine(np.stack(parts))
-    three = combine(np.stack([*parts, correlation_tail(found.bowed, freedom)]))
+    correlations = (found.correlation, found.spread, found.bowed)
+    tails = [correlation_tail(correlation, freedom) for correlation in correlations]
+    weights = WEIGHTS[np.atleast_1d(bent).astype(int)].T[:, None]
+    together = combine(np.stack([covariance_tail(shrunk, n), *tails]), weights)
     told = (found.left[:, None] > 0) & (freedom > 0)
-    return np.where(told, np.where(bent, three, two), 1.0)
+    return np.where(told, together, 1.0)
 
 
 def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:
@@ -34,18 +39,21 @@ def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:
     return np.asarray(2 * stdtr(freedom, -t))
 
 
-def combine(p: Matrix) -> Vector:
+def combine(p: Matrix, weights: Matrix | None = None) -> Vector:
     r"""One p-value from several along the first axis, by Cauchy's rule (Liu and Xie 2020).
 
-    .. math:: \tfrac12 - \tfrac1\pi \arctan\Big(\tfrac1m \sum_i \cot \pi p_i\Big)
+    .. math:: \tfrac12 - \tfrac1\pi \arctan\Big(\sum_i w_i \cot \pi p_i\Big)
+
+    Weights add up to 1 and are equal unless given.
 
     Examples
     --------
-    >>> float(combine(np.array([0.02, 0.02])).round(6)), float(combine(np.array([0.01, 1])) < 0.03)
-    (0.02, 1.0)
+    >>> [float(combine(np.array(p)).round(4)) for p in ([0.02, 0.02], [0.001, 1])]
+    [0.02, 0.0022]
     """
-    p = np.clip(p, SMALLEST, 1 - 1e-6)
-    mean = np.mean(1 / np.tan(np.pi * p), axis=0)
+    p = np.clip(p, SMALLEST, LARGEST)
+    cotangents = 1 / np.tan(np.pi * p)
+    mean = cotangents.mean(axis=0) if weights is None else np.sum(weights * cotangents, axis=0)
     far = mean > 1e6  # where arctan has no digits left
     return np.asarray(
         np.where(far, 1 / (np.pi * np.where(far, mean, 1.0)), 0.5 - np.arctan(mean) / np.pi)

@@ -94,8 +94,8 @@ def plot_p_values(selection: Selection, ax: Axes | None = None) -> Axes:
     >>> from smrmr import Recipe, select, simulate
     >>> from smrmr.report import plot_p_values
     >>> data = simulate("1.d", n=100, p=95, random_state=0)
-    >>> plot_p_values(select(data.X, data.y, Recipe(control="tests"))).get_xlabel()
-    'rank by p-value'
+    >>> plot_p_values(select(data.X, data.y, Recipe(control="tests"))).get_title()
+    'The smallest p-values'
     """
     return _draw(_own(selection, "best"), ax)
 

@@ -15,7 +15,6 @@ from .multiplicity import decide
 
 MARKED = 0.01  # p-value alone up to which a feature counts as associated with the target
 GONE = 0.1  # p-value given all others above which nothing of that seems to be left
-LEAD = 0.05  # p-value up to which a feature is worth a look
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,10 +101,9 @@ class TestEvidence:
 
     @property
     def ranking(self) -> Indices:
-        """Features whose p-value is 0.05 or less, best first, and the ten best in any case."""
-        p = self.p_values[self.tested]
-        order = self.tested[np.lexsort((-self.relevance[self.tested], p))]
-        return np.asarray(order[: max(np.count_nonzero(p <= LEAD), 10)])
+        """Features that were tested, best first."""
+        order = np.lexsort((-self.relevance[self.tested], self.p_values[self.tested]))
+        return np.asarray(self.tested[order])
 
     @property
     def rate(self) -> str:

@@ -11,9 +11,10 @@ from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 
 MOST_BARS = 40
 N_BINS = 20
+LEAD = 1 / N_BINS  # p-value up to which a feature is worth a look: the first bar
 MOST_PARTS = 12  # classes or outputs whose fits are drawn
 FIT_ROLES = ("selected", "kept", "negative")
-FIT_NAMES = {"lasso": "LASSO", "mcp": "MCP and kernel ridge", "mrmr": "mRMR and kernel ridge"}
+FIT_NAMES = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
 
 
 def best_plot(selection: Selection) -> Plot:
@@ -27,17 +28,19 @@ def best_plot(selection: Selection) -> Plot:
     tips = [about(selection, k) for k in drawn]
     marks = by_role(Stems, ranks, heights, tips, {"selected": chosen, "kept": ~chosen})
     cut, said = _cut_off(selection)
-    size = 1.08 * max(cut, float(np.abs(heights).max(initial=0.0)))
-    marks.append(Rule(cut, said))
+    marks.append(Rule(cut, ""))
     if down.any():
-        marks.append(Rule(-cut, "the same, downwards", "mirror"))
+        marks.append(Rule(-cut, "", "mirror"))
     return Plot(
         "The smallest p-values",
-        "rank by p-value",
+        f"rank by p-value ({said})",
         "zeros of p (-log10 p)",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
-        y_limits=(-size if down.any() else 0.0, size),
+        y_limits=(
+            1.08 * min(-cut, float(heights.min())) if down.any() else 0.0,
+            1.08 * max(cut, float(heights.max())),
+        ),
     )
 
 
@@ -55,9 +58,9 @@ def histogram_plot(selection: Selection) -> Plot:
     even = len(p) / N_BINS
     return Plot(
         "All p-values",
-        "p-value given all other features",
+        f"p-value given all others (line: {even:.3g} if nothing mattered)",
         "features",
-        (*marks, Rule(even, f"{even:.3g} if nothing mattered")),
+        (*marks, Rule(even, "")),
         x_ticks=tuple(Tick(float(i), f"{i / N_BINS:g}") for i in range(0, N_BINS + 1, 4)),
         x_limits=(0.0, float(N_BINS)),
         y_limits=(0.0, 1.1 * max(float(counts.max()), even)),
@@ -74,7 +77,8 @@ def alone_plot(selection: Selection) -> Plot:
     explained = np.array([selection.outcome(k) == "explained by others" for k in drawn])
     roles = {"kept": ~chosen & ~explained, "negative": explained, "selected": chosen}
     tips = [f"{about(selection, k)}, p alone {evidence.marginal[k]:.3g}" for k in drawn]
-    size = 1.05 * max(float(alone.max()), float(evidence.scores.max()), 1.0)
+    cut, said = _cut_off(selection)
+    size = 1.05 * max(float(alone.max()), float(evidence.scores.max()), cut)
     ends = np.array([0.0, size])
     return Plot(
         "Alone and given all others",
@@ -82,17 +86,20 @@ def alone_plot(selection: Selection) -> Plot:
         "zeros of p given all others",
         (
             Line(ends, ends, "other"),
-            Rule(*_cut_off(selection)),
+            Rule(cut, said),
             *by_role(Points, alone[drawn], evidence.scores[drawn], tips, roles),
         ),
         x_limits=(-0.03 * size, size),
-        y_limits=(-0.03 * size, max(size, 1.05 * _cut_off(selection)[0])),
+        y_limits=(-0.03 * size, size),
     )
 
 
 def fits_plot(selection: Selection) -> Plot:
     """Share of the target's variance that each fit explains on rows left out."""
+    title = "What the fits of the target explain"
     fits = selection.evidence.fits[:MOST_PARTS]
+    if all(share <= 0 for fit in fits for share in fit.explained.values()):
+        return Plot(title, nothing="No fit explains anything of the target on rows left out.")
     kinds = kinds_of_fit(selection)
     wide = len(kinds) + 1
     marks: list[Mark] = []
@@ -110,7 +117,7 @@ def fits_plot(selection: Selection) -> Plot:
         ticks = [Tick(q * wide + (wide - 2) / 2, short(fit.part, 16)) for q, fit in enumerate(fits)]
     hidden = len(selection.evidence.fits) - len(fits)
     return Plot(
-        "What the fits of the target explain",
+        title,
         f"{hidden} more not drawn" if hidden else "",
         "share explained on rows left out",
         tuple(marks),
@@ -122,7 +129,7 @@ def fits_plot(selection: Selection) -> Plot:
 
 def relevance_plot(selection: Selection) -> Plot:
     """Relevance of every feature by rank; those of small p-value and the selected marked."""
-    return relevance_by_rank(selection, selection.evidence.ranking)
+    return relevance_by_rank(selection, np.flatnonzero(selection.p_values <= LEAD))
 
 
 def kinds_of_fit(selection: Selection) -> list[tuple[str, str, str]]:

@@ -41,7 +41,11 @@ def data():
 @pytest.mark.filterwarnings("ignore:y has .* whole-numbered", "ignore:columns .* have fewer")
 @pytest.mark.parametrize(
     ("estimator", "check"),
-    list(estimator_checks_generator(SmRMR(random_state=0))),
+    [
+        case
+        for control in ("knockoffs", "tests")
+        for case in estimator_checks_generator(SmRMR(control=control, random_state=0))
+    ],
     ids=lambda value: str(getattr(getattr(value, "func", value), "__name__", value)),
 )
 def test_scikit_learn_checks(estimator, check):

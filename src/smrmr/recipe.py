@@ -17,7 +17,7 @@ class Recipe:
         Largest expected share of false features among those selected, in (0, 1).
     control
         How that share is controlled: ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the
-        bit), or a `KnockoffFilter` with its settings.
+        bit), ``"tests"``, or a `KnockoffFilter` or `ConditionalTests` with its settings.
     target
         How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
     on_empty

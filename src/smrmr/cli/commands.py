@@ -5,7 +5,7 @@ from dataclasses import replace
 from importlib.metadata import version as installed_version
 from pathlib import Path
 from time import perf_counter
-from typing import Annotated, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 import typer
@@ -19,6 +19,7 @@ from ..designs import simulate as draw
 from ..pipeline import select as run
 from ..recipe import Recipe
 from ..report import write_report
+from ..report.words import counts_by_level, say
 from ..runs.files import replacing
 from ..selection import Selection
 from ..types import Indices
@@ -44,7 +45,7 @@ def select(
     target: Annotated[str | None, Option(help="Column to predict.")] = None,
     fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
     control: Annotated[
-        str, Option(help="knockoffs, paper, or knockoffs(cross_terms=false) and the like.")
+        str, Option(help="knockoffs, tests, paper, or tests(guard=false) and the like.")
     ] = "knockoffs",
     measure: Annotated[str | None, Option(help="pc, hsic, dcor or pearson.")] = None,
     penalty: Annotated[str | None, Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
@@ -52,6 +53,9 @@ def select(
     screening: Annotated[str | None, Option(help="split, split(share=0.3), none.")] = None,
     knockoffs: Annotated[str | None, Option(help="gaussian or gaussian(s=mvr).")] = None,
     draws: Annotated[int | None, Option(help="Splits and knockoffs to combine.")] = None,
+    multiplicity: Annotated[
+        str | None, Option(help="With tests: bh, by (proven) or holm (no false one).")
+    ] = None,
     target_type: Annotated[str, Option(help="auto, continuous or classes.")] = "auto",
     on_empty: Annotated[str, Option(help="none, or relax (no guarantee).")] = "none",
     keep_data: Annotated[
@@ -113,9 +117,10 @@ def select(
             sys.stdout.write(found.to_json() + "\n")
             return
         said = Console()
-        said.print(f"{found}", highlight=False)
+        said.print(f"{found}", highlight=False, markup=False)
         if found.selected.size:
             said.print(_table(found))
+        said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
         said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
 
 
@@ -178,7 +183,7 @@ def demo(
     n: Annotated[int, Option(help="Number of samples.")] = 500,
     p: Annotated[int, Option(help="Number of features.")] = 2000,
     fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
-    control: Annotated[str, Option(help="knockoffs or paper.")] = "knockoffs",
+    control: Annotated[str, Option(help="knockoffs, tests or paper.")] = "knockoffs",
     seed: Annotated[int, Option(help="Seed of the draw.")] = 0,
     out: Annotated[Path, Option(help="Folder to write.")] = Path("smrmr-demo"),
 ) -> None:
@@ -241,16 +246,22 @@ def _saved(file: Path) -> Selection:
 
 def _table(found: Selection, true: Indices | None = None) -> Table:
     last = "truth" if true is not None else "most alike"
-    table = Table("feature", "W", "q-value", "relevance", last)
+    columns = found.columns()
+    shown = found.evidence.shown
+    table = Table("feature", *(name.replace("_", "-") for name in shown), last)
     for k in found.selected:
         if true is not None:
             note = "[green]true[/green]" if k in true else "false"
         else:
             near = found.evidence.neighbours(int(found.leaders[k]))[:2]
             note = ", ".join(f"{_cut(found.names[j])} ({value:.2f})" for j, value in near)
-        numbers = found.W[k], found.q_values[k], found.relevance[k]
-        table.add_row(_cut(found.names[k]), *(f"{number:.3g}" for number in numbers), note)
+        cells = (columns[name][k] for name in shown)
+        table.add_row(_cut(found.names[k]), *map(_written, cells), note)
     return table
+
+
+def _written(cell: Any) -> str:
+    return _cut(cell) if isinstance(cell, str) else f"{cell:.3g}"
 
 
 def _cut(name: str) -> str:

@@ -22,7 +22,7 @@ KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings f
     bool: ("true or false", (bool,)),
     list[str]: ("a list of texts in quotes", (list,)),
 }
-STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws")  # of the controller
+STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws", "multiplicity")
 NOT_IN_FILES = {"file", "config", "resume"}
 
 

@@ -73,7 +73,8 @@ class Decision:
     selected
         Selected features, best first.
     scores
-        What features were ranked by: W, or the mean e-value over several draws.
+        What features were ranked by: W, the mean e-value over several draws, or the number of
+        zeros that a p-value starts with, -log10 p.
     q_values
         Smallest level that selects each feature, 1 if there is none.
     frequency
@@ -85,11 +86,11 @@ class Decision:
     level
         The level used; above `fdr` if the rule was relaxed, 1 if only the best feature was left.
     rule
-        ``"knockoff+"``, ``"e-values"`` over several draws, or ``"relaxed"`` and
-        ``"best feature"``, which carry no guarantee.
+        ``"knockoff+"``, ``"e-values"`` over several draws, ``"bh"``, ``"by"`` or ``"holm"`` for
+        p-values; or ``"relaxed"`` and ``"best feature"``, which carry no guarantee.
     n_needed
-        Fewest features that a draw can select: with none below the mirrored cut-off the estimate
-        is still 1 / n.
+        Fewest features that can be selected. With knockoffs several must stand out together: with
+        none below the mirrored cut-off the estimate is still 1 / n.
     """
 
     selected: Indices

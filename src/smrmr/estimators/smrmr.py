@@ -28,16 +28,18 @@ class SmRMR(Selector):
     Features and knockoffs compete in one penalised mRMR problem, and features that beat their
     knockoff by enough are selected. The expected share of false features among them is at most
     `fdr`, given that the screen kept every true feature, that knockoffs are exchangeable with
-    features, and that rows are independent.
+    features, and that rows are independent. ``control="tests"`` instead tests every feature given
+    all others, see `ConditionalTests`.
 
     Parameters
     ----------
     fdr
         Largest expected share of false features among those selected, in (0, 1).
     control
-        How that share is controlled: ``"knockoffs"``, ``"paper"``, a `KnockoffFilter`, or text such
-        as ``"knockoffs(measure=hsic, penalty=l1)"``. Single settings can be reached as
-        ``control__measure``, ``control__screening__share`` and so on, in grid searches too.
+        How that share is controlled: ``"knockoffs"``, ``"paper"``, ``"tests"``, a `KnockoffFilter`
+        or `ConditionalTests`, or text such as ``"knockoffs(measure=hsic, penalty=l1)"``. Single
+        settings can be reached as ``control__measure``, ``control__screening__share`` and so on, in
+        grid searches too.
     target
         How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
     on_empty
@@ -62,8 +64,12 @@ class SmRMR(Selector):
         The whole `Selection`: what became of all features, ``at(fdr=...)``, ``explain(...)``.
     support_, selected_
         Mask and positions (best first) of the selected features.
-    W_, q_values_
-        Importance of every feature, and the smallest level that selects it.
+    q_values_
+        Smallest level that selects each feature.
+    W_
+        Importance of every feature, of knockoffs alone.
+    p_values_
+        p-value of every feature given all others, of tests alone.
 
     Examples
     --------
@@ -103,6 +109,15 @@ class SmRMR(Selector):
         self.selection_: Selection = found
         self.selected_: Indices = found.selected
         self.support_ = np.array(found.support)
-        self.W_: Vector = found.W
         self.q_values_: Vector = found.q_values
         return self
+
+    @property
+    def W_(self) -> Vector:  # noqa: N802 the paper's letter
+        """Importance of every feature, of knockoffs alone."""
+        return self.selection_.W
+
+    @property
+    def p_values_(self) -> Vector:
+        """p-value of every feature given all others, of tests alone."""
+        return self.selection_.p_values

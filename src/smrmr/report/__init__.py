@@ -1,9 +1,13 @@
 """Renders a selection as a web page or as figures."""
 
 from .figures import (
+    plot_alone,
     plot_diagnosis,
     plot_fdp,
+    plot_fits,
+    plot_histogram,
     plot_lambda,
+    plot_p_values,
     plot_redundancy,
     plot_relevance,
     plot_shape,
@@ -14,9 +18,13 @@ from .words import explain, statement
 
 __all__ = [
     "explain",
+    "plot_alone",
     "plot_diagnosis",
     "plot_fdp",
+    "plot_fits",
+    "plot_histogram",
     "plot_lambda",
+    "plot_p_values",
     "plot_redundancy",
     "plot_relevance",
     "plot_shape",

@@ -6,7 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 from ..selection import Selection
-from .knockoffs.plots import diagnosis_plot, fdp_plot, importance_plot, lambda_plot, relevance_plot
+from ..settings import one_of
+from .html import ACCOUNTS
 from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick
 from .shapes import redundancy_plot, shape_plot
 
@@ -43,7 +44,7 @@ def plot_w(selection: Selection, ax: Axes | None = None) -> Axes:
     >>> plot_w(select(data.X, data.y, rng=0)).get_ylabel()
     'W'
     """
-    return _draw(importance_plot(selection), ax)
+    return _draw(_own(selection, "importance"), ax)
 
 
 def plot_fdp(selection: Selection, ax: Axes | None = None) -> Axes:
@@ -52,12 +53,12 @@ def plot_fdp(selection: Selection, ax: Axes | None = None) -> Axes:
     The bound, of `smrmr.false_discovery_bounds`, holds for all numbers together. Over several
     draws: the level at which each number of features would be selected.
     """
-    return _draw(fdp_plot(selection), ax)
+    return _draw(_own(selection, "fdp"), ax)
 
 
 def plot_relevance(selection: Selection, ax: Axes | None = None) -> Axes:
     """Relevance of every feature by rank; those that passed the screen and the selected marked."""
-    return _draw(relevance_plot(selection), ax)
+    return _draw(_own(selection, "relevance"), ax)
 
 
 def plot_redundancy(selection: Selection, ax: Axes | None = None) -> Axes:
@@ -77,12 +78,51 @@ def plot_shape(selection: Selection, feature: str | int, ax: Axes | None = None)
 
 def plot_lambda(selection: Selection, ax: Axes | None = None) -> Axes:
     """Held-out loss along the path of lambda, with the lambda that was chosen."""
-    return _draw(lambda_plot(selection), ax)
+    return _draw(_own(selection, "lambda"), ax)
 
 
 def plot_diagnosis(selection: Selection, ax: Axes | None = None) -> Axes:
     """P-values of the tests whether knockoffs can be told from features, one dot per draw."""
-    return _draw(diagnosis_plot(selection), ax)
+    return _draw(_own(selection, "diagnosis"), ax)
+
+
+def plot_p_values(selection: Selection, ax: Axes | None = None) -> Axes:
+    """p-values of the best 40 features with the cut-off; bars go down where the effect is negative.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr.report import plot_p_values
+    >>> data = simulate("1.d", n=100, p=95, random_state=0)
+    >>> plot_p_values(select(data.X, data.y, Recipe(control="tests"))).get_title()
+    'The smallest p-values'
+    """
+    return _draw(_own(selection, "best"), ax)
+
+
+def plot_histogram(selection: Selection, ax: Axes | None = None) -> Axes:
+    """How many p-values fall where; if no feature mattered, all bars would be about as high."""
+    return _draw(_own(selection, "histogram"), ax)
+
+
+def plot_alone(selection: Selection, ax: Axes | None = None) -> Axes:
+    """p-value of every feature alone against that given all others, as numbers of zeros."""
+    return _draw(_own(selection, "alone"), ax)
+
+
+def plot_fits(selection: Selection, ax: Axes | None = None) -> Axes:
+    """Share of the target's variance that each fit explains on rows left out."""
+    return _draw(_own(selection, "fits"), ax)
+
+
+def _own(selection: Selection, name: str) -> Plot:
+    """A figure that not every controller has."""
+    kind = selection.evidence.kind
+    figures = ACCOUNTS[kind].FIGURES
+    if name not in figures:
+        raise ValueError(f"a selection by {kind} has no figure {name!r}. It has {one_of(figures)}.")
+    plot: Plot = figures[name](selection)
+    return plot
 
 
 def _draw(plot: Plot, ax: Axes | None) -> Axes:

@@ -10,14 +10,14 @@ from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
-from . import knockoffs
+from . import knockoffs, tests
 from .shapes import redundancy_plot, shape_plot
 from .svg import draw_svg
 from .table import embedded, table_data
-from .words import environment, own_file, say, say_items, warnings, why_nothing
+from .words import counts_by_level, environment, own_file, say, say_items, warnings, why_nothing
 
 MOST_NAMES = 60  # of selected features above the table
-ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs}  # figures for each kind of evidence
+ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs, "tests": tests}  # by kind of evidence
 
 
 def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
@@ -66,8 +66,12 @@ def render(selection: Selection) -> str:
         warnings=warnings(selection),
         most_names=MOST_NAMES,
         captions=f"{selection.evidence.kind}/captions.html",
-        most_false=account.most_false,
-        figures=account.figures(selection) | {"redundancy": redundancy_plot(selection)},
+        account=account,
+        counts=counts_by_level(selection),
+        figures={
+            **{name: plot(selection) for name, plot in account.FIGURES.items()},
+            "redundancy": redundancy_plot(selection),
+        },
         draw=draw_svg,
         shape_plot=shape_plot,
         data=embedded(data),

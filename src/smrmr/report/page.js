@@ -3,8 +3,11 @@
 (() => {
   const BATCH = 100;
   const { columns, rows, dangerous } = JSON.parse(document.getElementById("data").textContent);
-  const labels = { q_value: "q-value", theta: "coefficient", theta_knockoff: "knockoff's" };
-  const isText = (column) => column < 2;
+  const labels = {
+    q_value: "q-value", theta: "coefficient", theta_knockoff: "knockoff's",
+    p_value: "p-value", p_value_alone: "p-value alone", left: "not in neighbours",
+  };
+  const isText = (column) => typeof rows[0]?.[column] === "string";
   const [body] = document.getElementById("features").tBodies;
   const head = document.querySelector("#features thead tr");
   const search = document.getElementById("search");
@@ -60,8 +63,9 @@
   }
 
   function sortBy(column, cell) {
-    // numbers start with the largest, except q-values, where small is good
-    const first = isText(column) || columns[column] === "q_value" ? "ascending" : "descending";
+    // numbers start with the largest, except p- and q-values, where small is good
+    const smallFirst = isText(column) || /^[pq]_value/.test(columns[column]);
+    const first = smallFirst ? "ascending" : "descending";
     const other = first === "ascending" ? "descending" : "ascending";
     const way = cell.getAttribute("aria-sort") === first ? other : first;
     const sign = way === "ascending" ? 1 : -1;

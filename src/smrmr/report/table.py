@@ -25,10 +25,10 @@ def table_data(selection: Selection) -> dict[str, Any]:
         "feature": names,
         "outcome": [selection.outcome(int(k)) for k in features],
     }
-    numbers = {"q_value": selection.q_values, **selection.evidence.columns()}
+    more = selection.columns()
     if selection.decision.rule == "e-values":
-        numbers["frequency"] = selection.decision.frequency
-    columns |= {name: values[features].tolist() for name, values in numbers.items()}
+        more["frequency"] = selection.decision.frequency
+    columns |= {name: values[features].tolist() for name, values in more.items()}
     return {
         "columns": list(columns),
         "rows": [list(row) for row in zip(*columns.values(), strict=True)],
@@ -38,11 +38,11 @@ def table_data(selection: Selection) -> dict[str, Any]:
 
 
 def table_rows(selection: Selection) -> Indices:
-    """Features in the page: the selected, then the kept, then the most relevant, up to 5000."""
+    """Features in the page: the selected, those weighed by score, the most relevant, up to 5000."""
     place = np.full(selection.n_features, len(selection.selected))
     place[selection.selected] = np.arange(len(selection.selected))
-    kept = np.isin(np.arange(selection.n_features), selection.evidence.kept)
-    order = np.lexsort((-selection.relevance, -selection.W, ~kept, place))
+    weighed = np.isin(np.arange(selection.n_features), selection.evidence.weighed)
+    order = np.lexsort((-selection.relevance, -selection.evidence.scores, ~weighed, place))
     return np.asarray(order[:MOST_ROWS])
 
 

@@ -10,6 +10,8 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from ..selection import Selection
 from .marks import short
 
+LEVELS = (0.1, 0.2, 0.3)  # at which the number of features is told, whatever the level asked for
+
 
 def own_file(name: str) -> str:
     """The content of a file beside this one."""
@@ -51,7 +53,8 @@ def say_items(selection: Selection, what: str) -> list[str]:
 
 def statement(selection: Selection) -> str:
     """What was decided and what that rests on, in a few sentences."""
-    return f"{say(selection, 'decided')} {say(selection, 'conditions')}".strip()
+    parts = {name: say(selection, name) for name in ("lacking", "leads")}
+    return f"{say(selection, 'decided', **parts)} {say(selection, 'conditions')}".strip()
 
 
 def explain(selection: Selection, feature: str | int) -> str:
@@ -64,6 +67,11 @@ def explain(selection: Selection, feature: str | int) -> str:
         copy = say(selection, "copy", name=name, leader=selection.names[leader])
         return f"{copy} {explain(selection, leader)}"
     return say(selection, "explain", k=k, name=name, **selection.evidence.details(k))
+
+
+def counts_by_level(selection: Selection) -> list[tuple[float, int]]:
+    """How many features usual levels would select."""
+    return [(level, len(selection.at(level, on_empty="none").selected)) for level in LEVELS]
 
 
 def why_nothing(selection: Selection) -> str:

@@ -12,12 +12,15 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..control import EVIDENCE
 from ..control.decision import Decision
 from ..runs.plain import read_plain, write_plain
 from ..types import Indices, Mask, Vector
 from .pictures import Picture
+
+_INSTEAD = {"W": "p_values", "p_values": "W"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +77,12 @@ class Selection:
     @property
     def W(self) -> Vector:  # noqa: N802 the paper's letter
         """Importance of every feature, 0 if it was not kept; the mean over draws."""
-        return np.asarray(self.evidence.W)
+        return self._own("W")
+
+    @property
+    def p_values(self) -> Vector:
+        """p-value of every feature given all others; 1 if it was not tested."""
+        return self._own("p_values")
 
     @property
     def relevance(self) -> Vector:
@@ -134,18 +142,20 @@ class Selection:
         """Every feature with what became of it, as a pandas DataFrame, selected features first."""
         import pandas as pd  # only needed here
 
-        columns = self.evidence.columns()
         frame = pd.DataFrame(
             {
                 "feature": list(self.names),
                 "selected": self.support,
-                "q_value": self.q_values,
-                **columns,
+                **self.columns(),
                 "outcome": [self.outcome(k) for k in range(self.n_features)],
             }
         )
-        order = np.lexsort((-self.relevance, -next(iter(columns.values())), ~self.support))
+        order = np.lexsort((-self.relevance, -self.evidence.scores, ~self.support))
         return frame.iloc[order].reset_index(drop=True)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """What tables show of every feature besides its name and outcome, by name."""
+        return {"q_value": self.q_values, **self.evidence.columns(self.picture.labels, self.n_rows)}
 
     def report(self, path: str | PathLike[str]) -> Any:
         """Write a report as one HTML file that needs nothing else; returns its path."""
@@ -189,6 +199,15 @@ class Selection:
 
     def __str__(self) -> str:
         return str(_report().statement(self))
+
+    def _own(self, name: str) -> Vector:
+        """Numbers that not every controller gives."""
+        if not hasattr(self.evidence, name):
+            raise AttributeError(
+                f"a selection by {self.evidence.kind} has no {name}: use q_values, which every "
+                f"selection has, or {_INSTEAD[name]}."
+            )
+        return np.asarray(getattr(self.evidence, name))
 
     @cached_property
     def _constants(self) -> set[int]:

@@ -7,12 +7,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...types import Indices, Matrix, Vector
+from ...types import Indices, Mask, Matrix, Vector
 from ..decision import Decision
-from .multiplicity import adjust, decide
+from .multiplicity import decide
 
-MARKED = 0.01  # p-value alone from which a feature counts as associated with the target
+MARKED = 0.01  # p-value alone up to which a feature counts as associated with the target
+GONE = 0.1  # p-value given all others above which nothing of that seems to be left
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +42,7 @@ class TestEvidence:
         Squared projection correlation of every feature with the target.
     p_values
         Chance of at least this much association with what is left of the target, given all other
-        features, if there is none; 1 for features that were not tested.
+        features, if there is none; 1 for features that were not tested. Copies share theirs.
     marginal
         The same for every feature alone, with no other adjusted for.
     effects
@@ -75,6 +77,7 @@ class TestEvidence:
     multiplicity: str
     settings: dict[str, Any]
     kind: ClassVar[str] = "tests"
+    shown: ClassVar[tuple[str, ...]] = ("p_value", "q_value", "direction", "effect")
     __test__: ClassVar[bool] = False  # pytest, this is no test
 
     def __post_init__(self) -> None:
@@ -92,11 +95,20 @@ class TestEvidence:
         return np.asarray(-np.log10(self.p_values) + 0.0)
 
     @property
+    def weighed(self) -> Indices:
+        """Features that have a score of their own: those that were tested."""
+        return self.tested
+
+    @property
     def ranking(self) -> Indices:
-        """Features whose p-value is 0.05 or less, best first, and the ten best in any case."""
-        order = np.lexsort((-self.relevance, self.p_values))
-        n = np.count_nonzero(self.p_values <= 0.05)
-        return np.asarray(order[: max(n, min(10, len(self.tested)))])
+        """Features that were tested, best first."""
+        order = np.lexsort((-self.relevance[self.tested], self.p_values[self.tested]))
+        return np.asarray(self.tested[order])
+
+    @property
+    def rate(self) -> str:
+        """What the level bounds."""
+        return "familywise error rate" if self.multiplicity == "holm" else "FDR"
 
     @property
     def facts(self) -> dict[str, int]:
@@ -109,36 +121,64 @@ class TestEvidence:
         return []
 
     def decide(self, fdr: float, on_empty: str = "none") -> Decision:
-        """Select at a level."""
-        return decide(self.p_values, fdr, self.multiplicity, on_empty, self.relevance)
+        """Select at a level; a feature stands for its copies, which count as one discovery."""
+        p_values = np.where(self._was_tested, self.p_values, 1.0)
+        return decide(p_values, fdr, self.multiplicity, on_empty, self.relevance)
 
-    def columns(self) -> dict[str, Vector]:
-        """Numbers about every feature, by name, for tables."""
-        strongest = np.abs(self.effects).argmax(axis=0)
+    def columns(self, labels: tuple[str, ...], n_rows: int) -> dict[str, NDArray[Any]]:
+        """What a table of all features shows besides the decision."""
+        direction, effect = self.directions(labels, n_rows)
         return {
             "p_value": self.p_values,
-            "effect": self.effects[strongest, np.arange(self.n_features)],
+            "direction": direction,
+            "effect": effect,
             "p_value_alone": self.marginal,
             "relevance": self.relevance,
             "left": self.left,
         }
 
+    def directions(self, labels: tuple[str, ...], n_rows: int) -> tuple[NDArray[Any], Vector]:
+        """Which way each feature goes with the target given all others, and how much.
+
+        ``"rises"`` or ``"falls"`` says what the target does as the feature rises; of several
+        outputs the one of largest effect is named. With classes, `labels` being their names, it is
+        the class that the feature is highest in. ``"unclear"`` are effects within two standard
+        errors of 0: weak ones, and those that go up here and down there. Features that were not
+        tested have neither direction nor effect, and so have copies, which may run backwards.
+        """
+        names, effects = self._by_class(labels) if labels else (self._parts, self.effects)
+        strongest = (effects if labels else np.abs(effects)).argmax(axis=0)
+        effect = effects[strongest, np.arange(self.n_features)]
+        way = names[strongest]
+        if not labels:
+            ways = np.where(effect > 0, "rises", "falls").astype(object)
+            way = ways if len(names) == 1 else way + " " + ways
+        way = np.where(np.abs(effect) < 2 / np.sqrt(n_rows), "unclear", way)
+        return np.where(self._was_tested, way, ""), np.where(self._was_tested, effect, 0.0)
+
+    def _by_class(self, labels: tuple[str, ...]) -> tuple[NDArray[Any], Matrix]:
+        """Names of all classes, and effects by class; of two, one is the other's reverse."""
+        if len(self.fits) > 1:
+            return self._parts, self.effects
+        other = next((label for label in labels if label != self.fits[0].part), "")
+        names = np.array([self.fits[0].part, other], dtype=object)
+        return names, np.concatenate([self.effects, -self.effects])
+
     def outcome(self, k: int) -> str:
         """What became of a feature that was not selected, in a word or two."""
-        if k not in self._tested:
+        if not self._was_tested[k]:
             return "not tested"
-        if self.marginal[k] <= MARKED and self.p_values[k] > MARKED:
+        if self.marginal[k] <= MARKED and self.p_values[k] > GONE:
             return "explained by others"
         return "not significant"
 
     def details(self, k: int) -> dict[str, Any]:
         """Numbers that explain what became of a feature."""
-        strongest = int(np.abs(self.effects[:, k]).argmax())
+        p = self.p_values[self.tested]
         return {
-            "rank": int(np.count_nonzero(self.p_values < self.p_values[k])) + 1,
-            "effect": float(self.effects[strongest, k]),
-            "part": self.fits[strongest].part,
-            "guarded": k in self.guarded,
+            "rank": int(np.count_nonzero(p < self.p_values[k])) + 1,
+            "guarded": bool(k in self.guarded),
+            "near": next(iter(self.neighbours(k)), None),
         }
 
     def neighbours(self, k: int) -> list[tuple[int, float]]:
@@ -147,10 +187,9 @@ class TestEvidence:
         return [] if near < 0 else [(near, float(self.similarity[k]))]
 
     @cached_property
-    def q_values(self) -> Vector:
-        """Smallest level that selects each feature."""
-        return adjust(self.p_values, self.multiplicity)
+    def _was_tested(self) -> Mask:
+        return np.isin(np.arange(self.n_features), self.tested)
 
-    @cached_property
-    def _tested(self) -> set[int]:
-        return set(self.tested.tolist())
+    @property
+    def _parts(self) -> NDArray[Any]:
+        return np.array([fit.part for fit in self.fits], dtype=object)

@@ -37,6 +37,15 @@ def adjust(p_values: Vector, rule: str = "bh") -> Vector:
     return q
 
 
+def largest_alone(m: int, level: float, rule: str = "bh") -> float:
+    """Largest p-value that is selected if no other of m p-values is below 1.
+
+    >>> largest_alone(100, 0.1)
+    0.001
+    """
+    return float(level / m / (np.sum(1 / np.arange(1, m + 1)) if rule == "by" else 1.0))
+
+
 def decide(p_values: Vector, fdr: float, rule: str, on_empty: str, relevance: Vector) -> Decision:
     """Select the features whose q-value is at most the level, smallest p-value first.
 
@@ -47,7 +56,7 @@ def decide(p_values: Vector, fdr: float, rule: str, on_empty: str, relevance: Ve
     check_choice("on_empty", on_empty, ("none", "relax"))
     q = adjust(p_values, rule)
     for level in [fdr, *(higher_levels(fdr) if on_empty == "relax" else [])]:
-        chosen = (q <= level + ROUNDING) & (p_values < 1)
+        chosen = (q <= level + ROUNDING) & (q < 1)
         if chosen.any():
             break
     used = "relaxed" if level > fdr else rule

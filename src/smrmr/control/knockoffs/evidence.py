@@ -63,6 +63,8 @@ class KnockoffEvidence:
     inner_fdr: float
     settings: dict[str, Any]
     kind: ClassVar[str] = "knockoffs"
+    shown: ClassVar[tuple[str, ...]] = ("W", "q_value", "relevance")
+    rate: ClassVar[str] = "FDR"
 
     @property
     def n_features(self) -> int:
@@ -88,6 +90,16 @@ class KnockoffEvidence:
     def kept(self) -> Indices:
         """Features that passed the screen in some draw."""
         return np.asarray(np.unique(np.concatenate([draw.kept for draw in self.draws])))
+
+    @property
+    def scores(self) -> Vector:
+        """What features are ranked by: W."""
+        return self.W
+
+    @property
+    def weighed(self) -> Indices:
+        """Features that have a score of their own: those that passed the screen."""
+        return self.kept
 
     @property
     def facts(self) -> dict[str, int]:
@@ -135,8 +147,8 @@ class KnockoffEvidence:
         stand_in = max(heavier)[::-1] if heavier else None
         return {"rank": rank, "i": i, "stand_in": stand_in}
 
-    def columns(self) -> dict[str, Vector]:
-        """What a table of all features shows besides the decision."""
+    def columns(self, labels: tuple[str, ...], n_rows: int) -> dict[str, Vector]:
+        """What a table of all features shows besides the decision, whatever the target."""
         return {
             "W": self.W,
             "theta": self.theta,

@@ -1,26 +1,16 @@
 """Describes the figures of the method: importances, FDP, relevance, lambda, knockoffs."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...control.decision import false_discovery_bounds
 from ...control.knockoffs.diagnose import SMALLEST_P
 from ...selection import Selection
-from ...types import Mask, Vector
-from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from ..features import MOST_DOTS, about, by_role, relevance_by_rank
+from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick
 
 MOST_BARS = 200
-MOST_DOTS = 300
-
-
-def figures(selection: Selection) -> dict[str, Plot]:
-    """The figures of the page; captions.html has a caption for each."""
-    return {
-        "importance": importance_plot(selection),
-        "fdp": fdp_plot(selection),
-        "relevance": relevance_plot(selection),
-        "lambda": lambda_plot(selection),
-        "diagnosis": diagnosis_plot(selection),
-    }
 
 
 def most_false(selection: Selection) -> int:
@@ -43,9 +33,9 @@ def importance_plot(selection: Selection) -> Plot:
         "kept": ~chosen & (W[drawn] > 0),
         "negative": ~chosen & (W[drawn] < 0),
     }
-    tips = [_about(selection, k) for k in drawn]
+    tips = [about(selection, k) for k in drawn]
     ranks = np.arange(1, len(drawn) + 1, dtype=np.float64)
-    marks = _by_role(Stems, ranks, W[drawn], tips, roles)
+    marks = by_role(Stems, ranks, W[drawn], tips, roles)
     threshold = selection.decision.threshold if len(selection.evidence.draws) == 1 else np.inf
     if threshold < np.inf:
         marks += [
@@ -114,35 +104,14 @@ def _plot_of_lists(
     x, y, level = lines[-1].x, lines[-1].y, selection.decision.level
     chosen = x == len(selection.decision.selected)
     plain = ~chosen & (np.cumsum(~chosen) <= MOST_DOTS)  # a long curve: at its beginning only
-    dots = _by_role(Points, x, y, tips, {"kept": plain, "selected": chosen})
+    dots = by_role(Points, x, y, tips, {"kept": plain, "selected": chosen})
     marks = (*lines, Rule(level, f"level {level:g}"), *dots)
     return Plot(*labels, marks, x_limits=(0.0, float(x[-1]) + 1), y_limits=(0.0, 1.05))
 
 
 def relevance_plot(selection: Selection) -> Plot:
     """Relevance of every feature by rank; those that passed the screen and the selected marked."""
-    relevance = selection.relevance
-    order = np.argsort(-relevance, kind="stable")
-    rank = np.empty(len(order))
-    rank[order] = np.arange(1, len(order) + 1)
-    some = np.unique(np.geomspace(1, len(order), 300).round())
-    height = relevance[order[some.astype(np.intp) - 1]]
-    marks: list[Mark] = [Line(some, height, "other", "all features")]
-    kept = np.setdiff1d(selection.evidence.kept, selection.selected)
-    kept = kept[np.argsort(-relevance[kept], kind="stable")][:MOST_DOTS]
-    for features, role in ((kept, "kept"), (selection.selected[:MOST_DOTS], "selected")):
-        if features.size:
-            tips = tuple(_about(selection, k) for k in features)
-            marks.append(Points(rank[features], relevance[features], role, tips))
-    return Plot(
-        "Relevance of every feature",
-        "rank",
-        "association with the target",
-        tuple(marks),
-        x_log=True,
-        x_limits=(0.8, max(2.0, 1.25 * len(order))),
-        y_limits=(0.0, float(relevance.max()) * 1.08 or 1.0),
-    )
+    return relevance_by_rank(selection, selection.evidence.kept)
 
 
 def lambda_plot(selection: Selection) -> Plot:
@@ -176,7 +145,7 @@ def diagnosis_plot(selection: Selection) -> Plot:
         p = np.array([getattr(one, f"{test}_p") for one in found])
         tips = [f"{name}: p = {value:.3g}" for value in p]
         roles = {"negative": p <= SMALLEST_P, "selected": p > SMALLEST_P}
-        marks += _by_role(Points, np.maximum(p, 1e-3), np.full(len(p), float(at)), tips, roles)
+        marks += by_role(Points, np.maximum(p, 1e-3), np.full(len(p), float(at)), tips, roles)
     marks.append(Rule(SMALLEST_P, f"fails below {SMALLEST_P:.2g}", vertical=True))
     return Plot(
         "Can knockoffs be told from features?",
@@ -189,20 +158,10 @@ def diagnosis_plot(selection: Selection) -> Plot:
     )
 
 
-def _by_role(
-    kind: type[Points | Stems], x: Vector, y: Vector, tips: list[str], roles: dict[str, Mask]
-) -> list[Mark]:
-    """A mark for each role that some of the places have."""
-    return [
-        kind(x[mask], y[mask], role, tuple(tips[i] for i in np.flatnonzero(mask)))
-        for role, mask in roles.items()
-        if mask.any()
-    ]
-
-
-def _about(selection: Selection, k: int) -> str:
-    name = short(selection.names[k])
-    return (
-        f"{name}: {selection.outcome(k)}, W {selection.W[k]:.3g}, q-value "
-        f"{selection.q_values[k]:.3g}, relevance {selection.relevance[k]:.3g}"
-    )
+FIGURES: dict[str, Callable[[Selection], Plot]] = {
+    "importance": importance_plot,
+    "fdp": fdp_plot,
+    "relevance": relevance_plot,
+    "lambda": lambda_plot,
+    "diagnosis": diagnosis_plot,
+}

@@ -1,0 +1,434 @@
+"""What is said, drawn and written of conditional tests: the evidence itself is the oracle."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields, replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from smrmr import ConditionalTests, KnockoffFilter, Recipe, Selection, SmRMR, select, simulate
+from smrmr.cli.commands import app
+from smrmr.report import (
+    plot_alone,
+    plot_fits,
+    plot_histogram,
+    plot_lambda,
+    plot_p_values,
+    plot_redundancy,
+    plot_relevance,
+    plot_w,
+    render,
+)
+from smrmr.report.marks import Points, Rule, Stems
+from smrmr.report.tests.plots import alone_plot, best_plot, fits_plot, histogram_plot
+from smrmr.report.words import counts_by_level, say, say_items
+from test_report import HOSTILE, Page
+
+FIGURES = {"best", "histogram", "alone", "fits", "relevance", "redundancy"}
+PLOTS = [plot_p_values, plot_histogram, plot_alone, plot_fits, plot_relevance, plot_redundancy]
+
+
+def run_tests(X, y, fdr=0.2, on_empty="none", **settings):
+    return select(X, y, Recipe(fdr=fdr, control=ConditionalTests(**settings), on_empty=on_empty))
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """One selection of every kind that an account of tests can meet.
+
+    x0 and x1 tell about y, x1 downwards, x2 only by its size; x3 is nearly x0, x4 is what x0 and
+    x5 share, x6 is x1 backwards, x7 is constant.
+    """
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(160, 30))
+    X[:, 3] = X[:, 0] + 0.1 * rng.normal(size=160)
+    X[:, 4] = X[:, 1] + X[:, 5] + 0.5 * rng.normal(size=160)
+    X[:, 6], X[:, 7] = 3 - 2 * X[:, 1], 7.0
+    noise = rng.normal(size=160)
+    total = 3 * X[:, 0] - 3 * X[:, 1]
+    numbers = run_tests(X, total + 3 * np.abs(X[:, 2]) + noise)
+    three = np.array(["left", "mid", "right"])[np.digitize(total + noise, [-2, 2])]
+    two = np.where(total + noise > 0, "ill", "well")
+    outputs = np.column_stack([X[:, 1] + noise / 2, -X[:, 2] + noise[::-1] / 2])
+    nothing = run_tests(X, noise, 0.05)
+    return {
+        "numbers": numbers,
+        "proven": numbers_by(numbers, "by"),
+        "none false": numbers_by(numbers, "holm"),
+        "two classes": run_tests(X, two),
+        "three classes": run_tests(X, three),
+        "outputs": run_tests(X, outputs),
+        "nothing": nothing,
+        "relaxed": nothing.at(0.05, on_empty="relax"),
+    }
+
+
+def numbers_by(selection, rule):
+    evidence = replace(selection.evidence, multiplicity=rule)
+    return replace(selection, evidence=evidence).at(selection.fdr)
+
+
+EVERY = ["numbers", "proven", "none false", "two classes", "three classes", "outputs"]
+EVERY += ["nothing", "relaxed"]
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_selections_come_back_from_json_to_the_bit(cases, case):
+    """Oracle: every field of the evidence, bit by bit, and the page made from it."""
+    found = cases[case]
+    again = Selection.from_json(found.to_json())
+    for f in fields(found.evidence):
+        one, two = getattr(found.evidence, f.name), getattr(again.evidence, f.name)
+        if isinstance(one, np.ndarray):
+            assert (one.dtype, one.shape, one.tobytes()) == (two.dtype, two.shape, two.tobytes())
+    for one, two in zip(found.evidence.fits, again.evidence.fits, strict=True):
+        assert (one.part, one.explained, one.bent) == (two.part, two.explained, two.bent)
+        assert one.used.tolist() == two.used.tolist()
+    np.testing.assert_array_equal(again.decision.q_values, found.decision.q_values)
+    assert again.selected_names == found.selected_names
+    assert render(again) == render(found)
+
+
+def test_another_level_is_a_fresh_decision():
+    """Oracle: the same data selected at the other level."""
+    data = simulate("1.d", 100, 95, random_state=1)
+    once = run_tests(data.X, data.y, 0.3)
+    for level in (0.01, 0.1, 0.5):
+        fresh = run_tests(data.X, data.y, level)
+        assert once.at(level).selected.tolist() == fresh.selected.tolist()
+        assert str(once.at(level)) == str(fresh)
+
+
+def test_copies_are_one_discovery(cases):
+    """Oracle: x6 copies x1 and is listed once, after it, with its numbers."""
+    found = cases["numbers"]
+    assert len(set(found.selected.tolist())) == len(found.selected)
+    assert 6 not in found.decision.selected
+    assert found.selected.tolist().index(6) == found.selected.tolist().index(1) + 1
+    assert found.outcome(6) == "selected copy"
+    assert (found.p_values[6], found.q_values[6]) == (found.p_values[1], found.q_values[1])
+    assert found.columns()["direction"][6] == ""  # it runs backwards
+    assert str(found).startswith(f"{len(found.decision.selected)} features selected at FDR 0.2.")
+    assert 6 not in found.picture.features
+
+
+def test_tables_start_with_the_selected_and_go_by_p_value(cases):
+    """Oracle: sorting; the frame of pandas against the table of the page."""
+    for case in EVERY:
+        found = cases[case]
+        frame = found.to_frame()
+        assert list(frame) == [
+            "feature", "selected", "q_value", "p_value", "direction", "effect", "p_value_alone",
+            "relevance", "left", "outcome",
+        ]  # fmt: skip
+        assert not frame.isna().any(axis=None)
+        n = len(found.selected)
+        assert frame["selected"].tolist() == [True] * n + [False] * (found.n_features - n)
+        for part in (frame[:n], frame[n:]):
+            assert part["p_value"].is_monotonic_increasing
+        data = Page(render(found)).data
+        rows = pd.DataFrame(data["rows"], columns=data["columns"]).set_index("feature")
+        by_name = frame.set_index("feature").loc[rows.index]
+        assert rows.index[:n].tolist() == found.selected_names
+        for name in rows:
+            assert rows[name].tolist() == by_name[name].tolist()
+
+
+def test_directions_are_those_of_the_data(cases):
+    """Oracle: how the data were made."""
+    way, effect = (cases["numbers"].columns()[name] for name in ("direction", "effect"))
+    assert (way[0], way[1], way[2], way[7]) == ("rises", "falls", "unclear", "")
+    assert effect[0] > 0.1 > -0.2 > effect[1]
+    assert abs(effect[2]) < 2 / np.sqrt(160)
+    assert {2} <= set(cases["numbers"].selected.tolist())  # unclear, yet found
+    for case, (high, low) in {
+        "two classes": ("ill", "well"), "three classes": ("right", "left")
+    }.items():  # fmt: skip
+        columns = cases[case].columns()
+        assert (columns["direction"][1], columns["effect"][1] > 0) == (low, True)
+        assert columns["direction"][0] in (high, "unclear")
+    way = cases["outputs"].columns()["direction"]
+    assert (way[1], way[2]) == ("output 0 rises", "output 1 falls")
+
+
+def test_every_outcome_is_explained(cases):
+    """Oracle: the numbers of the evidence, and how the data were made."""
+    found = cases["numbers"]
+    p, q = found.p_values, found.q_values
+
+    said = found.explain("x1")
+    assert said.startswith(f"x1 is selected at FDR 0.2 (p-value {p[1]:.2g} given all other")
+    assert f"q-value {q[1]:.3g}" in said
+    assert f"alone its p-value is {found.evidence.marginal[1]:.2g}" in said
+    assert f"As it rises, the target falls: the correlation of what is left of both, given all " \
+        f"others, is {found.evidence.effects[0, 1]:.2f}." in said  # fmt: skip
+    assert "neither plainly rises nor plainly falls" in found.explain("x2")
+
+    said = found.explain("x4")
+    assert found.outcome("x4") == "explained by others"
+    assert (
+        f"x4 is associated with the target alone (p-value {found.evidence.marginal[4]:.2g})" in said
+    )
+    assert f"but not given all other features (p-value {p[4]:.2g}" in said
+    near, similarity = found.evidence.neighbours(4)[0]
+    assert near in (1, 5)
+    assert f"The feature most like it is x{near} (correlation {similarity:.2f})." in said
+
+    said = found.explain("x3")
+    assert found.evidence.left[3] < 0.1
+    assert f"other features account for {100 * (1 - found.evidence.left[3]):.3g}% of its" in said
+    assert "above all x0 (correlation 1.00)" in said or "above all x0 (correlation 0.99)" in said
+
+    worst = int(found.evidence.ranking[-1])
+    assert found.outcome(worst) in ("not significant", "explained by others")
+    plain = next(k for k in found.evidence.ranking[::-1] if found.outcome(k) == "not significant")
+    said = found.explain(int(plain))
+    assert f"is not selected at FDR 0.2 (p-value {p[plain]:.2g} given all" in said
+    assert "What is left of it hardly goes with the target" in said
+
+    assert found.explain("x6") == f"x6 is a copy of x1. {found.explain('x1')}"
+    assert found.explain("x7") == "x7 is constant, so it can tell nothing about the target."
+    assert "It is highest in class well" in cases["two classes"].explain("x1")
+    assert "It is highest in class left" in cases["three classes"].explain("x1")
+    assert "As it rises, output 1 falls" in cases["outputs"].explain("x2")
+    assert "is named without any guarantee" in cases["relaxed"].explain(
+        int(cases["relaxed"].selected[0])
+    )
+    assert "selected at familywise error rate 0.2" in cases["none false"].explain("x1")
+
+
+def test_raised_and_untested_features_are_explained(cases):
+    """Oracle: evidence that says so."""
+    found = cases["numbers"]
+    for guarded, said in (([1], True), ([2], False)):
+        evidence = replace(found.evidence, guarded=np.array(guarded))
+        words = replace(found, evidence=evidence).explain(1)
+        assert ("raised by a second, more cautious test" in words) == said
+    few = replace(found.evidence, tested=np.setdiff1d(found.evidence.tested, [9]))
+    said = replace(found, evidence=few).at(0.2).explain("x9")
+    assert "x9 was not tested: of 30 features only the 27 most associated" in said
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_pages_are_whole(cases, case):
+    """Oracle: the sections and figures that there must be, and numbers of the selection."""
+    found = cases[case]
+    page = Page(render(found))
+    assert {f"figure-{name}" for name in FIGURES} <= page.ids
+    everything = " ".join(" ".join(page.text.values()).split())
+    assert not re.search(r"\b(nan|None|inf|undefined)\b", everything)
+    assert page.fact("selected") == f"{len(found.selected):,}"
+    assert page.fact("tested") == "28"
+    assert page.fact(f"{found.evidence.rate} level") == f"{found.decision.level:g}"
+    for name in found.selected_names:
+        assert name in page.text["answer"]
+    counts = [len(found.at(level, "none").selected) for level in (0.1, 0.2, 0.3)]
+    assert re.findall(r"\d+(?:\.\d)?", page.text["levels"]) == ["0.1", "0.2", "0.3"] + [
+        str(n) for n in counts
+    ]
+    methods = " ".join(page.text["methods"].split())
+    for phrase in ("Naylor", "Biometrika 109", "generalised covariance measure", "Cauchy", "[5]"):
+        assert phrase in methods
+    share = max(found.evidence.fits[0].explained["lasso"], 0)
+    if len(found.evidence.fits) == 1:
+        assert f"{100 * share:.0f}% LASSO" in methods
+    used = {"bh": "Hochberg", "by": "Yekutieli", "holm": "Holm"}
+    for rule, author in used.items():
+        assert (f"{author}" in methods) == (rule == found.evidence.multiplicity)
+
+
+def test_promises_follow_the_rule(cases):
+    """Oracle: what is known of each rule: empirical, proven, or of no false feature at all."""
+    words = {name: str(say(cases[name], "promise")) for name in EVERY}
+    assert "empirical" in words["numbers"]
+    assert "proven" in words["proven"]
+    assert "empirical" not in words["proven"]
+    assert words["none false"].startswith("With probability 0.8 not a single feature")
+    assert "does not hold for this list" in words["relaxed"]
+    for name in ("numbers", "two classes"):
+        assert "empirical" in str(cases[name])
+        assert "empirical" in say_items(cases[name], "assumptions")[-1]
+    assert "proven" in str(cases["proven"])
+    assert "With probability 0.8 not a single" in str(cases["none false"])
+    assert "stand out together" not in "".join(words.values()) + str(cases["nothing"])
+    assert "any feature named is false" in say(cases["none false"], "asked")
+
+
+def test_empty_answers_name_leads(cases):
+    """Oracle: sorting the p-values."""
+    found = cases["nothing"]
+    assert not found.selected.size
+    best = np.argsort(found.p_values[found.evidence.tested], kind="stable")[:10]
+    leads = ", ".join(f"{found.names[k]} (p = {found.p_values[k]:.2g})"
+                      for k in found.evidence.tested[best])  # fmt: skip
+    assert f"Leads to be tested on new data, not findings: {leads}." in str(found)
+    said = Page(render(found)).text["why-nothing"]
+    assert f"a q-value of {found.q_values.min():.3g} among 30 features" in said
+    assert "Leads" not in str(cases["numbers"])
+
+
+def test_hostile_names_stay_names(cases):
+    """Law: no element comes from a name, of features or classes."""
+    found = cases["two classes"]
+    names = tuple(HOSTILE[k % len(HOSTILE)] + str(k) for k in range(found.n_features))
+    evidence = found.evidence
+    evidence = replace(evidence, fits=(replace(evidence.fits[0], part=HOSTILE[1]),))
+    picture = replace(found.picture, labels=(HOSTILE[0], HOSTILE[1]))
+    hostile = replace(found, names=names, evidence=evidence, picture=picture)
+    for one in (hostile, hostile.at(1e-30)):
+        page = Page(render(one))
+        assert {tag for tag, _ in page.elements}.isdisjoint({"img", "iframe", "object"})
+        assert len(page.scripts) == 2
+        assert "\n" not in str(one)
+
+
+def test_figures_draw_the_numbers_of_the_evidence(cases):
+    """Oracle: the evidence, counted and sorted once more."""
+    found = cases["numbers"]
+    evidence = found.evidence
+    bars = [mark for mark in best_plot(found).marks if isinstance(mark, Stems)]
+    heights = np.concatenate([mark.y for mark in bars])
+    np.testing.assert_allclose(
+        np.sort(np.abs(heights)), np.sort(-np.log10(found.p_values[evidence.tested]))
+    )
+    (chosen,) = (mark for mark in bars if mark.role == "selected")
+    assert len(chosen.y) == len(found.decision.selected)
+    np.testing.assert_array_equal(
+        np.sign(chosen.y), np.sign(evidence.effects[0, found.decision.selected])
+    )
+    cuts = sorted(mark.at for mark in best_plot(found).marks if isinstance(mark, Rule))
+    np.testing.assert_allclose(cuts, [-found.decision.threshold, found.decision.threshold])
+
+    bins = np.concatenate(
+        [mark.y for mark in histogram_plot(found).marks if isinstance(mark, Stems)]
+    )
+    p = found.p_values[evidence.tested]
+    assert bins.tolist() == [np.sum((p >= i / 20) & (p < (i + 1) / 20) | (p == 1) & (i == 19))
+                             for i in range(20)]  # fmt: skip
+
+    dots = {mark.role: mark for mark in alone_plot(found).marks if isinstance(mark, Points)}
+    assert sum(len(mark.x) for mark in dots.values()) == len(evidence.tested)
+    explained = [k for k in evidence.tested if found.outcome(k) == "explained by others"]
+    np.testing.assert_allclose(
+        np.sort(dots["negative"].x), np.sort(-np.log10(evidence.marginal[explained]))
+    )
+    for case in ("numbers", "three classes"):
+        fits = cases[case].evidence.fits
+        drawn = [mark.y.tolist() for mark in fits_plot(cases[case]).marks]
+        assert drawn == [[max(f.explained[kind], 0) for f in fits] for kind in fits[0].explained]
+    worse = replace(evidence.fits[0], explained={"lasso": -0.1})
+    none = replace(found, evidence=replace(evidence, fits=(worse,)))
+    assert "No fit explains anything" in fits_plot(none).nothing
+
+
+def test_figures_of_the_other_controller_are_refused(cases):
+    for plot in (plot_w, plot_lambda):
+        with pytest.raises(ValueError, match="a selection by tests has no figure"):
+            plot(cases["numbers"])
+    with pytest.raises(AttributeError, match=r"by tests has no W: use q_values.* or p_values"):
+        _ = cases["numbers"].W
+
+
+@pytest.mark.parametrize("case", EVERY)
+def test_figures_draw_on_axes(cases, case, tmp_path):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 8))
+    for plot, ax in zip(PLOTS, figure.subplots(2, 3).flat, strict=True):
+        assert plot(cases[case], ax) is ax
+        assert ax.has_data() != any(len(text.get_text()) > 20 for text in ax.texts)
+    figure.savefig(tmp_path / "figure.png", dpi=30)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    data = simulate("1.d", 100, 95, random_state=0)
+    path = tmp_path_factory.mktemp("data") / "table.csv"
+    pd.DataFrame(data.X).add_prefix("x").assign(y=data.y).to_csv(path, index=False)
+    return path
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+@pytest.mark.parametrize(
+    ("options", "control"),
+    [
+        (["--control", "tests"], "tests"),
+        (["--control", "tests(multiplicity=by)"], "tests(multiplicity=by)"),
+        (["--control", "tests", "--multiplicity", "holm"], "tests(multiplicity=holm)"),
+    ],
+)
+def test_the_command_line_runs_tests(table, tmp_path, options, control):
+    """Oracle: `select` in Python; what was written explains and draws itself again."""
+    folder = tmp_path / "out"
+    done = invoke("select", table, "--target", "y", "--fdr", "0.1", "--out", folder, *options)
+    assert done.exit_code == 0, done.output
+    frame = pd.read_csv(table, float_precision="round_trip")
+    expected = select(frame.drop(columns="y"), frame["y"], Recipe(fdr=0.1, control=control))
+    written = pd.read_csv(folder / "selected.csv", float_precision="round_trip")
+    assert written["feature"].tolist() == expected.selected_names
+    top = expected.to_frame()[: len(written)]
+    assert written["direction"].tolist() == top["direction"].tolist()
+    for name in ("p_value", "q_value", "effect"):
+        np.testing.assert_array_equal(written[name], top[name])
+    said = " ".join(done.stdout.split())
+    assert str(expected) in said
+    counts = ", ".join(str(n) for _, n in counts_by_level(expected))
+    assert f"At levels 0.1, 0.2, 0.3, {counts} features would be selected." in said
+    saved = json.loads((folder / "selection.json").read_text())
+    assert saved["settings"]["control"] == control
+    assert invoke("explain", folder, "x0").stdout.strip() == expected.explain("x0")
+    page = (folder / "report.html").read_text()
+    assert invoke("report", folder).exit_code == 0
+    assert (folder / "report.html").read_text() == page
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--multiplicity", "by"], "'knockoffs' has no setting 'multiplicity'"),
+        (["--control", "tests", "--penalty", "l1"], "'tests' has no setting 'penalty'"),
+        (["--control", "tests", "--multiplicity", "b"], "multiplicity='b' is not known"),
+    ],
+)
+def test_options_of_the_other_controller_are_refused(table, options, message):
+    done = invoke("select", table, "--target", "y", *options)
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_names_in_a_statement_are_no_markup(tmp_path):
+    """Law: a name that looks like colours of a terminal is printed as it is."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(40, 4)), columns=["[red]", "[/b]", "c", "d"])
+    frame.assign(y=rng.normal(size=40)).to_csv(tmp_path / "table.csv", index=False)
+    arguments = ["--target", "y", "--fdr", "0.001", "--control", "tests", "--out", tmp_path / "out"]
+    done = invoke("select", tmp_path / "table.csv", *arguments)
+    assert done.exit_code == 0, done.output
+    assert {"[red]", "[/b]"} <= set(done.stdout.split())
+
+
+def test_the_estimator_takes_tests():
+    """Oracle: the functional core, and the settings by their nested names."""
+    data = simulate("1.d", n=100, p=95, random_state=3)
+    selector = SmRMR(fdr=0.1, control="tests")
+    assert selector.get_params()["control__multiplicity"] == "bh"
+    selector.set_params(control__multiplicity="by", control__guard=False)
+    assert selector.control == ConditionalTests(multiplicity="by", guard=False)
+    fitted = selector.fit(data.X, data.y)
+    core = select(data.X, data.y, Recipe(fdr=0.1, control=selector.control))
+    np.testing.assert_array_equal(fitted.p_values_, core.p_values)
+    np.testing.assert_array_equal(fitted.q_values_, core.q_values)
+    assert fitted.selected_.tolist() == core.selected.tolist()
+    assert fitted.transform(data.X).shape == (100, len(core.selected))
+    assert not hasattr(fitted, "W_")
+    fitted.set_params(control=KnockoffFilter(lam=0.01), random_state=0).fit(data.X, data.y)
+    assert not hasattr(fitted, "p_values_")
+    np.testing.assert_array_equal(fitted.W_, fitted.selection_.W)

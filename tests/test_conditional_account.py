@@ -153,7 +153,7 @@ def test_directions_are_those_of_the_data(cases):
         assert (columns["direction"][1], columns["effect"][1] > 0) == (low, True)
         assert columns["direction"][0] in (high, "unclear")
     way = cases["outputs"].columns()["direction"]
-    assert (way[1], way[2]) == ("output 0 rises", "output 1 falls")
+    assert (way[1], way[2]) == ("output 1 rises", "output 2 falls")
 
 
 def test_every_outcome_is_explained(cases):
@@ -195,7 +195,7 @@ def test_every_outcome_is_explained(cases):
     assert found.explain("x7") == "x7 is constant, so it can tell nothing about the target."
     assert "It is highest in class well" in cases["two classes"].explain("x1")
     assert "It is highest in class left" in cases["three classes"].explain("x1")
-    assert "As it rises, output 1 falls" in cases["outputs"].explain("x2")
+    assert "As it rises, output 2 falls" in cases["outputs"].explain("x2")
     assert "is named without any guarantee" in cases["relaxed"].explain(
         int(cases["relaxed"].selected[0])
     )

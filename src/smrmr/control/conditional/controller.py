@@ -257,6 +257,7 @@ def _evidence(
         left=spread(tests.left[best], 0.0),
         neighbour=spread(neighbour, -1),
         similarity=spread(tests.similarity[best], 0.0),
+        hypotheses=copies.modelled,
         tested=np.sort(features),
         guarded=np.sort(features[guarded]),
         fits=tuple(

@@ -53,9 +53,11 @@ class TestEvidence:
     neighbour, similarity
         The feature that correlates most with it beyond chance, -1 if there is none, and by how
         much (of normal scores).
+    hypotheses
+        Features that are neither constant nor a copy of one before.
     tested, guarded
-        Features that were tested, and those whose p-value was raised because what is left of them
-        still depends on another feature.
+        Those of them that were tested, and those whose p-value was raised because what is left of
+        them still depends on another feature.
     fits
         How each part of the target was fitted.
     multiplicity
@@ -71,6 +73,7 @@ class TestEvidence:
     left: Vector
     neighbour: Indices
     similarity: Vector
+    hypotheses: Indices
     tested: Indices
     guarded: Indices
     fits: tuple[Fit, ...]
@@ -122,8 +125,9 @@ class TestEvidence:
 
     def decide(self, fdr: float, on_empty: str = "none") -> Decision:
         """Select at a level; a feature stands for its copies, which count as one discovery."""
-        p_values = np.where(self._was_tested, self.p_values, 1.0)
-        return decide(p_values, fdr, self.multiplicity, on_empty, self.relevance)
+        return decide(
+            self.p_values, self.hypotheses, fdr, self.multiplicity, on_empty, self.relevance
+        )
 
     def columns(self, labels: tuple[str, ...], n_rows: int) -> dict[str, NDArray[Any]]:
         """What a table of all features shows besides the decision."""

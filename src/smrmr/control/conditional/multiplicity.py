@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...settings import check_choice, check_level
-from ...types import Vector
+from ...types import Indices, Vector
 from ..decision import ROUNDING, Decision, higher_levels
 
 RULES = ("bh", "by", "holm")
@@ -46,21 +46,26 @@ def largest_alone(m: int, level: float, rule: str = "bh") -> float:
     return float(level / m / (np.sum(1 / np.arange(1, m + 1)) if rule == "by" else 1.0))
 
 
-def decide(p_values: Vector, fdr: float, rule: str, on_empty: str, relevance: Vector) -> Decision:
+def decide(
+    p_values: Vector, among: Indices, fdr: float, rule: str, on_empty: str, relevance: Vector
+) -> Decision:
     """Select the features whose q-value is at most the level, smallest p-value first.
+
+    The hypotheses are the features `among` all; copies and constants are none of their own.
 
     ``on_empty="relax"`` raises the level in steps of 0.05 until something is selected, and takes
     the smallest p-value if nothing ever is.
     """
     fdr = check_level(fdr)
     check_choice("on_empty", on_empty, ("none", "relax"))
-    q = adjust(p_values, rule)
+    q = np.ones(len(p_values))
+    q[among] = adjust(p_values[among], rule)
     for level in [fdr, *(higher_levels(fdr) if on_empty == "relax" else [])]:
         chosen = (q <= level + ROUNDING) & (q < 1)
         if chosen.any():
             break
     used = "relaxed" if level > fdr else rule
-    order = np.lexsort((-relevance, p_values))
+    order = among[np.lexsort((-relevance[among], p_values[among]))]
     selected = order[: np.count_nonzero(chosen)]
     if on_empty == "relax" and not selected.size:
         selected, used = order[:1], "best feature"

@@ -145,7 +145,7 @@ def _cut_off(selection: Selection) -> tuple[float, str]:
     decision, rule = selection.decision, selection.evidence.multiplicity
     if decision.selected.size:
         return decision.threshold, f"selected up to p = {10**-decision.threshold:.2g}"
-    needed = largest_alone(selection.n_features, decision.fdr, rule)
+    needed = largest_alone(len(selection.evidence.hypotheses), decision.fdr, rule)
     return float(-np.log10(needed)), f"needed by a single feature: p = {needed:.2g}"
 
 

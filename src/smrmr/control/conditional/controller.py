@@ -25,7 +25,7 @@ from .guard import second_opinion, still_depends
 from .layout import Layout, lay_out
 from .multiplicity import RULES
 from .residuals import Neighbours, compare, find_neighbours, residual
-from .statistics import combine, p_values
+from .statistics import combine_groups, p_values
 
 COLUMNS_AT_ONCE = 256  # whose neighbours are looked for together
 FEATURES_AT_ONCE = 4  # without which the target is fitted in one task
@@ -133,7 +133,7 @@ def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[Distil
         for part in layout.parts
     ]
     for distiller in found:
-        distiller.whole  # noqa: B018 before threads share it
+        distiller.without(-2)  # a fit of the whole, before threads share it
     return found
 
 
@@ -215,7 +215,7 @@ def _examine_again(
         mine = p_values(found, layout.n_rows, fit.bent)[:, 0]
         for i in np.flatnonzero(mine <= ASKED_TWICE) if guard else ():
             r = residual(layout.Z, int(own[i]), near.straight[i], near.bent[i])
-            if still_depends(layout.Z, own, int(own[i]), r, layout.tiny[0]):
+            if still_depends(layout, int(own[i]), r):
                 again = second_opinion(r, fit.residual, int(found.rank[i]), fit.bent)
                 if again > mine[i]:
                     raised.append(len(p) + int(i))
@@ -238,8 +238,9 @@ def _evidence(
     """Results by feature, and by position in X."""
     n, features = len(copies.leaders), layout.features
     first = np.searchsorted(layout.owners, np.arange(len(features)))
-    best = first + np.array([rows.min(axis=1).argmin() for rows in np.split(tests.p, first[1:])])
-    p = np.array([combine(rows.ravel()) for rows in np.split(tests.p, first[1:])])
+    smallest = tests.p.min(axis=1)
+    best = np.lexsort((smallest, layout.owners))[first]
+    p = combine_groups(tests.p, first)
 
     def spread(values: Any, otherwise: Any) -> Any:
         values = np.asarray(values)

@@ -77,7 +77,7 @@ class Distiller:
 
     def without(self, feature: int) -> Distilled:
         """The fit that never saw a feature; that of the whole where it is the same."""
-        return self._fit(feature)
+        return self._fit(feature) if feature in self._matter else self.whole
 
     def _fit(self, feature: int) -> Distilled:
         y = self.part.y
@@ -116,6 +116,18 @@ class Distiller:
     @cached_property
     def _gain(self) -> Vector:
         return np.asarray(self._columns @ self.part.y / self.Z.shape[1])
+
+    @cached_property
+    def _matter(self) -> set[int]:
+        """Features without which something may change: those that enter a path."""
+        kinds = [(False, False), (True, False)]
+        kinds += [(self.whole.bent, True)] if "mcp" in self.proposals else []
+        entered = [
+            (self._path(-1, *kind).coefficients != 0).any(axis=0).nonzero()[0] % len(self.Z)
+            for kind in kinds
+        ]
+        columns = np.concatenate([self.candidates[:MOST_PROPOSED], *entered])
+        return set(self.owners[columns].tolist())
 
     @cached_property
     def _whole_paths(self) -> dict[tuple[bool, bool], Path]:

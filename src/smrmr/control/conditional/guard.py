@@ -8,23 +8,27 @@ going by their own spread?
 import numpy as np
 from scipy.special import stdtr
 
-from ...types import Indices, Matrix, Vector
+from ...types import Vector
 from .concordance import covariance_of_values
+from .layout import Layout
 from .null import covariance_tail
 
 MOST_ASKED = 50  # features most associated with the one in question
 BONFERRONI = 0.01
 
 
-def still_depends(Z: Matrix, own: Indices, column: int, r: Vector, tiny: Vector) -> bool:
+def still_depends(layout: Layout, column: int, r: Vector) -> bool:
     """Whether r depends on one of the 50 features most associated with its own."""
-    z, n = Z[column], Z.shape[1]
-    bows = np.abs(Z)
-    near = np.maximum(np.abs(Z @ z), np.abs((bows - bows.mean(axis=1, keepdims=True)) @ z))
-    near[own] = -1.0
-    asked = np.argsort(-near, kind="stable")[: min(MOST_ASKED, len(Z) - len(own))]
-    found = [covariance_of_values(Z[j] + tiny, r + tiny[::-1]) for j in asked]
-    return bool(len(found) * covariance_tail(np.array(found), n).min(initial=1.0) < BONFERRONI)
+    z = layout.light[column]
+    near = np.maximum(np.abs(layout.light @ z), np.abs(layout.light_bows @ z))
+    near[layout.owners == layout.owners[column]] = -1.0
+    most = min(MOST_ASKED, len(near))
+    asked = np.argpartition(-near, most - 1)[:most]
+    asked = asked[near[asked] >= 0]
+    tiny, other = layout.tiny
+    found = [covariance_of_values(layout.Z[j] + tiny, r + other) for j in asked]
+    p = covariance_tail(np.array(found), layout.n_rows)
+    return bool(len(found) * p.min(initial=1.0) < BONFERRONI)
 
 
 def second_opinion(r: Vector, e: Vector, rank: int, bent: bool) -> float:

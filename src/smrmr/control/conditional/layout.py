@@ -25,7 +25,7 @@ from .scores import (
     standardised,
     tie_breakers,
 )
-from .statistics import combine, p_values
+from .statistics import combine_groups, p_values
 
 MOST_TESTED = 20_000  # features; of more, those most associated with the target
 COLUMNS_AT_ONCE = 1024  # that are read and ranked together
@@ -103,14 +103,14 @@ def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
     parts = parts_of(target)
     tiny = tie_breakers(len(order))
     alone = _alone(Z, parts, tiny)
-    per_feature = np.array([combine(alone[owners == g]) for g in range(len(features))])
+    first = np.searchsorted(owners, np.arange(len(features)))
+    per_feature = combine_groups(alone, first)
     # columns that tell the same alone are told apart by a sum that only they have
     content = ranks.astype(np.int64) @ np.arange(len(order)) ** 2
-    first = np.searchsorted(owners, np.arange(len(features)))
     by_association = np.lexsort((content[first], per_feature))
-    rows = np.concatenate([np.flatnonzero(owners == g) for g in by_association])
     place = np.empty(len(features), dtype=np.intp)
     place[by_association] = np.arange(len(features))
+    rows = np.argsort(place[owners], kind="stable")
     Z = np.ascontiguousarray(Z[rows])
     engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
     return Layout(
@@ -143,9 +143,9 @@ def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Ind
     return np.concatenate(ranks), np.concatenate(owners)
 
 
-def _alone(Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector]) -> Vector:
-    """p-value of every column alone, over all parts of the target."""
+def _alone(Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector]) -> Matrix:
+    """p-value of every column alone, for every part of the target."""
     none = np.full((len(Z), 1), -1)
     E = np.stack([part.y for part in parts])
     found = compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny)
-    return combine(p_values(found, Z.shape[1], bent=True).T)
+    return p_values(found, Z.shape[1], bent=False)

@@ -22,15 +22,15 @@ def covariance_tail(covariance: Matrix, n: int) -> Matrix:
     """p-value of projection covariances of n distinct pairs, in the units of `concordance`."""
     points, log_tail, rate = _law(n)
     root = np.sqrt(np.maximum(np.asarray(covariance) / n**2, 0.0))
-    inside = PchipInterpolator(points, log_tail)(np.clip(root, points[0], points[-1]))
+    inside = log_tail(np.clip(root, points[0], points[-1]))
     # beyond the table its largest term rules: chi-square with one degree of freedom
     beyond = _log_chi(rate * np.maximum(root, points[-1])) - _log_chi(rate * points[-1])
     return np.asarray(np.exp(inside + beyond) * (root > points[0]) + 1.0 * (root <= points[0]))
 
 
 @cache
-def _law(n: int) -> tuple[Vector, Vector, float]:
-    """Roots of the table's points for n rows, log tails there, and the rate of what follows."""
+def _law(n: int) -> tuple[Vector, PchipInterpolator, float]:
+    """Roots of the table's points for n rows, the log tail between them, the rate beyond."""
     text = files(__package__).joinpath("null.csv").read_text(encoding="utf-8").splitlines()
     sizes = np.array([float(word) for word in text[0].split(",")[1:]])
     table = np.array([[float(word) for word in line.split(",")] for line in text[1:]])
@@ -45,7 +45,7 @@ def _law(n: int) -> tuple[Vector, Vector, float]:
         slope = _log_chi(rate * roots[-1]) - _log_chi(rate * roots[far])
         return float(slope - np.log(tails[-1] / tails[far]))
 
-    return roots, np.log(tails), float(brentq(gap, 0.1, 50.0))
+    return roots, PchipInterpolator(roots, np.log(tails)), float(brentq(gap, 0.1, 50.0))
 
 
 def _log_chi(root: Vector) -> Vector:

@@ -39,9 +39,8 @@ def find_neighbours(Z: Matrix, bows: Matrix, owners: Indices, columns: slice) ->
     """Neighbours of some columns among all columns of other features; `bows` stands for |Z|."""
     p, n = Z.shape
     mine, own = Z[columns], owners[columns]
-    bound = np.sqrt(2 * np.log(p) / n), np.sqrt(2 * np.log(2 * p) / n)
-    straight = _strongest(mine @ Z.T / n, own, owners, bound[0], MOST_NEIGHBOURS)
-    bent = _strongest(mine @ bows.T / n, own, owners, bound[1], MOST_BENT)
+    straight = _strongest(mine @ Z.T, own, owners, np.sqrt(2 * np.log(p) * n), MOST_NEIGHBOURS)
+    bent = _strongest(mine @ bows.T, own, owners, np.sqrt(2 * np.log(2 * p) * n), MOST_BENT)
     return Neighbours(straight, bent)
 
 

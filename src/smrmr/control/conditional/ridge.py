@@ -1,13 +1,19 @@
 """Kernel ridge regression on a few features, as seen from each row left out."""
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measures.compiled import compiled
 from ...types import Indices, Matrix, Vector
+
+Array = NDArray[Any]
 
 # weights of a linear kernel, a sum of Gaussians per feature, and one Gaussian of all of them
 MIXES = ((1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1), (0.3, 0.3, 1))
 RIDGES = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30, 100])
-MOST_LANDMARKS = 256  # rows that stand for all, where there are more
+MOST_LANDMARKS = 200  # rows that stand for all, where there are more
 LEAST_LEFT = 1e-3  # of a row's own weight in its residual
 
 
@@ -16,7 +22,7 @@ def leave_one_out(features: Matrix, y: Vector) -> Vector:
 
     With :math:`H = K (K + \rho I)^{-1}` and K a centred kernel, row i left out has the residual
     :math:`(y - Hy)_i / (1 - H_{ii} - 1/n)`. The mix of kernels and the ridge :math:`\rho` are those
-    of least squared error left out. Above 256 rows the kernel goes through landmarks.
+    of least squared error left out. Above 200 rows the kernel goes through landmarks.
 
     Parameters
     ----------
@@ -43,16 +49,22 @@ def leave_one_out(features: Matrix, y: Vector) -> Vector:
     return np.asarray(best)
 
 
-def _kernels(features: Matrix, landmarks: Matrix) -> tuple[Matrix, Matrix, Matrix]:
+@compiled
+def _kernels(features: Array, landmarks: Array) -> Any:
     """Three kernels between all rows and the landmarks, each about as large as the first."""
-    size = len(features)
-    additive = np.zeros((features.shape[1], landmarks.shape[1]))
-    distance = np.zeros_like(additive)
-    for x, z in zip(features, landmarks, strict=True):
-        squared = (x[:, None] - z) ** 2
-        distance += squared
-        additive += np.exp(-squared / 2)
-    return features.T @ landmarks, additive, size * np.exp(-distance / (2 * size))
+    size, n = features.shape
+    linear = np.zeros((n, landmarks.shape[1]))
+    additive, joint = np.zeros_like(linear), np.zeros_like(linear)
+    for i in range(n):
+        for j in range(landmarks.shape[1]):
+            distance = 0.0
+            for a in range(size):
+                squared = (features[a, i] - landmarks[a, j]) ** 2
+                distance += squared
+                linear[i, j] += features[a, i] * landmarks[a, j]
+                additive[i, j] += np.exp(-squared / 2)
+            joint[i, j] = size * np.exp(-distance / (2 * size))
+    return linear, additive, joint
 
 
 def _decompose(kernel: Matrix, landmarks: Indices) -> tuple[Vector, Matrix]:

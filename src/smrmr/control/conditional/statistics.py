@@ -10,7 +10,7 @@ independence. Weights keep the rarer kinds of effect from costing the usual ones
 import numpy as np
 from scipy.special import stdtr
 
-from ...types import Data, Matrix, Vector
+from ...types import Data, Indices, Matrix, Vector
 from .null import covariance_tail
 from .residuals import Comparison
 
@@ -39,6 +39,13 @@ def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:
     return np.asarray(2 * stdtr(freedom, -t))
 
 
+def combine_groups(p: Matrix, first: Indices) -> Vector:
+    """One p-value for each group of rows, which start at `first`, and all columns."""
+    cotangents = _cotangents(p).sum(axis=1)
+    size = np.diff(np.append(first, len(p))) * p.shape[1]
+    return _from_cotangents(np.add.reduceat(cotangents, first) / size)
+
+
 def combine(p: Matrix, weights: Matrix | None = None) -> Vector:
     r"""One p-value from several along the first axis, by Cauchy's rule (Liu and Xie 2020).
 
@@ -51,9 +58,17 @@ def combine(p: Matrix, weights: Matrix | None = None) -> Vector:
     >>> [float(combine(np.array(p)).round(4)) for p in ([0.02, 0.02], [0.001, 1])]
     [0.02, 0.0022]
     """
-    p = np.clip(p, SMALLEST, LARGEST)
-    cotangents = 1 / np.tan(np.pi * p)
-    mean = cotangents.mean(axis=0) if weights is None else np.sum(weights * cotangents, axis=0)
+    cotangents = _cotangents(p)
+    if weights is None:
+        return _from_cotangents(cotangents.mean(axis=0))
+    return _from_cotangents(np.sum(weights * cotangents, axis=0))
+
+
+def _cotangents(p: Matrix) -> Matrix:
+    return np.asarray(1 / np.tan(np.pi * np.clip(p, SMALLEST, LARGEST)))
+
+
+def _from_cotangents(mean: Vector) -> Vector:
     far = mean > 1e6  # where arctan has no digits left
     return np.asarray(
         np.where(far, 1 / (np.pi * np.where(far, mean, 1.0)), 0.5 - np.arctan(mean) / np.pi)

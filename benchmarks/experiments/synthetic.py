@@ -79,12 +79,12 @@ def run_draw(keys: Sequence[Row], predict: bool) -> list[Row]:
     fresh = simulate(design, FRESH_ROWS, p, random_state=second) if predict else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
-        _warm_up(tuple(dict.fromkeys(key["method"] for key in keys)))
+        warm_up(tuple(dict.fromkeys(key["method"] for key in keys)))
         return list(scored_rows(keys, data, fresh))
 
 
 @cache
-def _warm_up(names: tuple[str, ...]) -> None:
+def warm_up(names: tuple[str, ...]) -> None:
     """Let every process load and compile before anything is timed."""
     fits = {METHODS[name].fit: name for name in names}
     for design, name in product(("1.a", "3.a"), fits.values()):

@@ -7,7 +7,8 @@ refused, and so are so many features that one fit takes minutes.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
+from ctypes import CDLL
 from functools import partial
 from io import StringIO
 from typing import Any, Protocol
@@ -61,6 +62,8 @@ def _knockoffs(X: Matrix, y: Vector, seed: int, statistic: str) -> Any:
     from knockpy import KnockoffFilter
 
     np.random.seed(seed)  # noqa: NPY002 knockpy draws from numpy's global generator
+    with suppress(TypeError):  # Windows has no CDLL(None)
+        CDLL(None).srand(seed % 2**31)  # and the chains of its likelihood ratios from C's
     found = KnockoffFilter(ksampler="gaussian", fstat=statistic, knockoff_kwargs={"method": "mvr"})
     found.forward(X=X, y=y, shrinkage="ledoitwolf")
     return found

@@ -105,6 +105,15 @@ def test_gcm_is_the_formula_of_its_paper(rng):
     assert found[:2].max() < 1e-4 < found[[2, 4, 5]].min()
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_likelihood_ratios_are_the_same_again(drawn):
+    """Law: the same data and seed give the same W, though knockpy draws from two generators."""
+    pytest.importorskip("knockpy", reason="needs: pip install smrmr[bench]")
+    W, again, other = (rivals.mlr_knockoffs(drawn, seed).W for seed in (3, 3, 4))
+    assert_array_equal(W, again)
+    assert (other != W).any()
+
+
 @pytest.mark.parametrize("design", ["1.d", "3.b"])
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["d0CRT", "GCM", "T-Rex"])

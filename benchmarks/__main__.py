@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -57,6 +57,9 @@ def real(grid: GridName = "quick", out: Out = Path("results"), jobs: Jobs = None
 @app.command()
 def yardstick(
     grid: Annotated[str, typer.Option(help="yardstick or a TOML file.")] = "yardstick",
+    method: Annotated[
+        list[str] | None, typer.Option(help="A method to run; may be repeated. All if left out.")
+    ] = None,
     out: Out = Path("results"),
     jobs: Jobs = None,
 ) -> None:
@@ -64,7 +67,7 @@ def yardstick(
 
     Example: python -m benchmarks yardstick --out results --jobs 2
     """
-    _run(out, lambda progress: _run_grid(grid, out, "yardstick", jobs, progress))
+    _run(out, lambda progress: _run_grid(grid, out, "yardstick", jobs, progress, method or ()))
 
 
 @app.command()
@@ -87,12 +90,15 @@ def planted(
     _run(out, lambda progress: run_planted(out, seeds, dataset or (), jobs=jobs, progress=progress))
 
 
-def _run_grid(grid: str, out: Path, store: str, jobs: int | None, progress: Any) -> None:
+def _run_grid(
+    grid: str, out: Path, store: str, jobs: int | None, progress: Any, methods: Sequence[str] = ()
+) -> None:
     from .experiments.synthetic import run_grid  # loads scikit-learn, which help need not wait for
     from .grids.read import read_grid
     from .stores import open_store
 
-    wanted, predict = read_grid(grid), store == "synthetic"
+    whole, predict = read_grid(grid), store == "synthetic"
+    wanted = whole.only(methods) if methods else whole
     run_grid(wanted, open_store(out, store), jobs=jobs, predict=predict, progress=progress)
 
 

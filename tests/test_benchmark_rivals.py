@@ -142,6 +142,10 @@ def test_cells_may_have_methods_of_their_own(tmp_path):
         ("3.a", 1, ("tests",)),
     ]
     assert levels_of("tests", grid.levels) == (0.1, 0.3)
+    part = [(c.design, seed, c.methods) for c, seed in grid.only(["SIS"]).draws()]
+    assert part == [("1.a", 0, ("SIS",))]
+    with pytest.raises(ValueError, match="this grid does not run GCM, but tests, SIS"):
+        grid.only(["GCM"])
     assert levels_of("SIS", grid.levels) == (None,)
 
 

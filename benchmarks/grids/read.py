@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -55,6 +55,19 @@ class Grid:
                 if drawn := [cell for cell in same if seed < cell.seeds]:
                     names = (name for cell in drawn for name in cell.methods or self.methods)
                     yield replace(drawn[0], methods=tuple(dict.fromkeys(names))), seed
+
+    def only(self, names: Sequence[str]) -> Grid:
+        """The part of the grid that is of some methods."""
+        known = dict.fromkeys(name for cell in self.cells for name in cell.methods or self.methods)
+        if unknown := set(names) - set(known):
+            raise ValueError(
+                f"this grid does not run {', '.join(sorted(unknown))}, but {', '.join(known)}."
+            )
+        parts = (
+            replace(cell, methods=tuple(n for n in cell.methods or self.methods if n in names))
+            for cell in self.cells
+        )
+        return replace(self, cells=tuple(cell for cell in parts if cell.methods))
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""The commands: ``python -m benchmarks synthetic | real | speed``."""
+"""The commands: ``python -m benchmarks synthetic | real | speed | yardstick | planted``."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,12 +54,51 @@ def real(grid: GridName = "quick", out: Out = Path("results"), jobs: Jobs = None
     _run(out, lambda progress: run_real(read_real_grid(grid), out, jobs=jobs, progress=progress))
 
 
-def _run_grid(grid: str, out: Path, store: str, jobs: int | None, progress: Any) -> None:
+@app.command()
+def yardstick(
+    grid: Annotated[str, typer.Option(help="yardstick or a TOML file.")] = "yardstick",
+    method: Annotated[
+        list[str] | None, typer.Option(help="A method to run; may be repeated. All if left out.")
+    ] = None,
+    out: Out = Path("results"),
+    jobs: Jobs = None,
+) -> None:
+    """Conditional tests and rivals on every design: power, FDR, and what null p-values do.
+
+    Example: python -m benchmarks yardstick --out results --jobs 2
+    """
+    _run(out, lambda progress: _run_grid(grid, out, "yardstick", jobs, progress, method or ()))
+
+
+@app.command()
+def planted(
+    seeds: Annotated[int, typer.Option(help="Responses of each kind on each data set.")] = 10,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="A data set to use; may be repeated. All if left out.")
+    ] = None,
+    out: Out = Path("results"),
+    jobs: Jobs = None,
+) -> None:
+    """Real features, and a target made from ten of them: power and FDR on true correlations.
+
+    Data are downloaded once, or read from the folder that the variable SMRMR_DATA names.
+
+    Example: python -m benchmarks planted --seeds 10 --out results --jobs 2
+    """
+    from .experiments.planted import run_planted
+
+    _run(out, lambda progress: run_planted(out, seeds, dataset or (), jobs=jobs, progress=progress))
+
+
+def _run_grid(
+    grid: str, out: Path, store: str, jobs: int | None, progress: Any, methods: Sequence[str] = ()
+) -> None:
     from .experiments.synthetic import run_grid  # loads scikit-learn, which help need not wait for
     from .grids.read import read_grid
     from .stores import open_store
 
-    wanted, predict = read_grid(grid), store == "synthetic"
+    whole, predict = read_grid(grid), store == "synthetic"
+    wanted = whole.only(methods) if methods else whole
     run_grid(wanted, open_store(out, store), jobs=jobs, predict=predict, progress=progress)
 
 
@@ -67,11 +106,14 @@ def _run(out: Path, experiment: Callable[[Any], None]) -> None:
     """Run an experiment, then draw what the rows say."""
     from .report.figures import draw_figures
     from .report.tables import write_tables
+    from .report.yardstick import write_yardstick
 
     with clear_errors("finished rows are kept, and the same command goes on from there"):
         with terminal_progress() as progress:
             experiment(progress)
         typer.echo(f"Tables: {write_tables(out)}")
+        if path := write_yardstick(out):
+            typer.echo(f"Yardstick: {path}")
         for path in draw_figures(out):
             typer.echo(f"Figure: {path}")
 

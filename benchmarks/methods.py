@@ -10,27 +10,25 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
+from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from smrmr import MRMR, SIS, HSICLasso, Selection, SmRMR
-from smrmr.types import Indices, Matrix
+from smrmr import MRMR, SIS, HSICLasso, Recipe, Selection, SmRMR, select
+from smrmr import __version__ as OURS  # noqa: N812
+from smrmr.control.conditional.multiplicity import adjust
+from smrmr.control.decision import ROUNDING
+from smrmr.types import Indices, Vector
+
+from .rivals import Problem, d0crt, gcm, knockoffs_at, lasso_knockoffs, mlr_knockoffs, trex
 
 SIZES = (5, 10, 15, 20, 25, 30)  # how many features a ranking may take
 BLOCK = 20  # samples per block of HSIC-LASSO
 
 Setting: TypeAlias = float | None
 """A level of the FDR, or a number of features, or None where there is nothing to set."""
-
-
-class Problem(Protocol):
-    """What methods are given: features, target, and its type, "classes" or "continuous"."""
-
-    X: Matrix
-    y: Any
-    target: str
 
 
 @dataclass(frozen=True)
@@ -47,12 +45,20 @@ class Method:
         What the setting is: ``"level"``, ``"size"`` or ``"nothing"``.
     package
         The package, beyond those that smrmr needs, that has to be installed.
+    p_values
+        Takes what `fit` returned; returns the p-value of every feature. None if it has none.
     """
 
     fit: Callable[..., Any]
     pick: Callable[[Any, Any], Indices]
     by: str
     package: str | None = None
+    p_values: Callable[[Any], Vector] | None = None
+
+    @property
+    def version(self) -> str:
+        """The package that does the work, with its version."""
+        return f"{self.package} {version(self.package)}" if self.package else f"smrmr {OURS}"
 
 
 def _smrmr(variant: str, build: Callable[..., SmRMR]) -> dict[str, Method]:
@@ -88,22 +94,28 @@ def _constant(features: Callable[[int], Indices]) -> Method:
     return Method(lambda data, seed: features(data.X.shape[1]), lambda found, _: found, "nothing")
 
 
-def _lasso_knockoffs(data: Problem, seed: int) -> Any:
-    """LASSO coefficient differences on Gaussian knockoffs, as knockpy does it by default."""
-    from knockpy import KnockoffFilter
-
-    if data.X.shape[1] > 1000:
-        raise ValueError(
-            "left out beyond 1000 features, where one fit takes minutes and gigabytes."
-        )
-    np.random.seed(seed)  # noqa: NPY002 knockpy draws from numpy's global generator
-    found = KnockoffFilter(ksampler="gaussian", fstat="lasso")
-    found.forward(X=data.X, y=data.y, shrinkage="ledoitwolf")
-    return found
+def _tested(data: Problem, seed: int) -> Selection:
+    """The conditional tests: one fit for all that is decided from it."""
+    return select(data.X, data.y, Recipe(control="tests", target=data.target, n_jobs=1), rng=seed)
 
 
-def _lasso_knockoffs_at(found: Any, level: float) -> Indices:
-    return np.flatnonzero(found.make_selections(found.W, fdr=level))
+def _p_values(found: Selection) -> Vector:
+    return np.asarray(found.evidence.p_values)
+
+
+def _by_p_values(
+    fit: Callable[..., Any],
+    p_values: Callable[[Any], Vector] = np.asarray,
+    rule: str = "bh",
+    package: str | None = None,
+) -> Method:
+    """A method that gives p-values, from which a rule of multiplicity selects."""
+
+    def pick(found: Any, level: float) -> Indices:
+        p = p_values(found)
+        return np.flatnonzero((adjust(p, rule) <= level + ROUNDING) & (p < 1))
+
+    return Method(fit, pick, "level", package, p_values)
 
 
 METHODS: dict[str, Method] = {
@@ -122,16 +134,26 @@ METHODS: dict[str, Method] = {
     "mRMR (MIQ)": _ranking(partial(MRMR, scheme="quotient")),
     "HSIC-LASSO": _ranking(HSICLasso),
     "HSIC-LASSO (blocks)": _ranking(partial(HSICLasso, block_size=BLOCK)),
-    "LASSO knockoffs": Method(_lasso_knockoffs, _lasso_knockoffs_at, "level", package="knockpy"),
+    "LASSO knockoffs": Method(lasso_knockoffs, knockoffs_at, "level", package="knockpy"),
+    "tests": _by_p_values(_tested, _p_values),
+    "tests, BY": _by_p_values(_tested, _p_values, "by"),
+    "SIS + BH": _by_p_values(_tested, lambda found: found.evidence.marginal),
+    "MLR knockoffs": Method(mlr_knockoffs, knockoffs_at, "level", package="knockpy"),
+    "d0CRT": _by_p_values(d0crt, package="hidimstat"),
+    "GCM": _by_p_values(gcm),
+    "T-Rex": Method(trex, lambda found, level: found(level), "level", package="trexselector"),
     "all features": _constant(np.arange),
     "no features": _constant(lambda p: np.empty(0, dtype=np.intp)),
 }
+YARDSTICK = ("tests", "tests, BY", "SIS + BH", "MLR knockoffs", "d0CRT", "GCM", "T-Rex")
+"""Methods that run only where they are named: the others are those of the paper's experiments."""
 REFERENCES = tuple(name for name, method in METHODS.items() if method.by == "nothing")
 
 
 def installed(names: Iterable[str]) -> tuple[str, ...]:
     """The methods whose packages are installed, in the order of the table; warns of the others."""
-    wanted = [name for name in METHODS if name in set(names)]
+    asked = set(names)
+    wanted = [name for name in METHODS if name in asked]
     lacking = {
         name: package
         for name in wanted

@@ -19,6 +19,8 @@ DRAWS = (
     ("design", "n", "p", "method", "level", "seed"),
     ("status", "tpr", "fpr", "fdr", "n_selected", "recall", "score", "seconds", "megabytes"),
 )
+NULL = {0.05: "null_05", 0.01: "null_01", 0.001: "null_001"}  # columns, by the nominal level
+PROMISES = ("status", "version", "tpr", "fdr", "n_selected", "seconds", *NULL.values())
 COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the key, then the values
     "synthetic": DRAWS,
     "speed": DRAWS,
@@ -30,12 +32,22 @@ COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the key, then
         ("dataset", "method", "level", "seed"),
         ("status", "n_selected", "n_true", "n_false", "seconds"),
     ),
+    "yardstick": (("design", "n", "p", "method", "level", "seed"), PROMISES),
+    "planted": (("dataset", "response", "method", "level", "seed"), PROMISES),
 }
-WORDS = ("dataset", "design", "method", "status", "setting")  # other columns hold numbers
+WORDS = (
+    "dataset",
+    "design",
+    "response",
+    "method",
+    "status",
+    "version",
+    "setting",
+)  # other columns hold numbers
 
 
 def open_store(folder: Path, name: str) -> Store:
-    """One of the four stores of a folder, by the name of its file.
+    """One of the stores of a folder, by the name of its file.
 
     ``synthetic`` and ``speed``
         One row per draw, method and level. ``tpr``, ``fpr`` and ``fdr`` are shares of the one list
@@ -47,6 +59,11 @@ def open_store(folder: Path, name: str) -> Store:
     ``truth``
         One row per data set, method and seed. ``n_selected`` counts features; ``n_true`` and
         ``n_false`` count the units of `Dataset`, each once.
+    ``yardstick`` and ``planted``
+        One row per draw, or per data set, response and seed, for every method that promises a
+        level, at every level; one fit serves all of them, and ``seconds`` are those of that fit.
+        ``null_05``, ``null_01`` and ``null_001`` are the shares of false features whose p-value is
+        at most 0.05, 0.01 and 0.001, where a method has p-values.
     """
     return Store(folder / f"{name}.csv", *COLUMNS[name])
 

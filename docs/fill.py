@@ -1,4 +1,4 @@
-"""Draws tables and figures from results/ again and puts the claims into docs/reproducing.md.
+"""Draws tables and figures from results/ again and puts what they say into the docs.
 
 python -m docs.fill
 """
@@ -10,18 +10,23 @@ from pathlib import Path
 
 from benchmarks.report.figures import draw_figures
 from benchmarks.report.tables import claims, write_tables
+from benchmarks.report.yardstick import write_yardstick, yardstick
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reproducing.md"
-BLOCK = re.compile("(?<=<!-- claims -->\n).*?(?=<!-- end -->)", flags=re.DOTALL)
+PAGES = [ROOT / "docs" / name for name in ("reproducing.md", "figures.md")]
+BLOCKS = {"claims": claims, "yardstick": yardstick}  # by the comment that opens them
+BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", flags=re.DOTALL)
 
 
 def filled(page: str) -> str:
-    return BLOCK.sub(lambda _: claims(read_stores(ROOT / "results")) + "\n", page)
+    stores = read_stores(ROOT / "results")
+    return BLOCK.sub(lambda block: f"{block[1]} -->\n{BLOCKS[block[1]](stores)}\n", page)
 
 
 if __name__ == "__main__":
     write_tables(ROOT / "results")
+    write_yardstick(ROOT / "results")
     draw_figures(ROOT / "results")
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for page in PAGES:
+        page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

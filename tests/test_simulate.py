@@ -77,7 +77,12 @@ OWN = {  # E[y | x] of the designs that are not the paper's, from the ten true f
     "blocks": lambda x: x.sum(axis=1),
     "curved": lambda x: (x + x**2).sum(axis=1),
     "genotypes": lambda x: x.sum(axis=1),
+    "even": lambda x: 2 * np.abs(x).sum(axis=1),
+    "mixed": lambda x: sum(2 * np.tanh(2 * x[:, i]) + 2 * np.abs(x[:, i + 5]) for i in range(5)),
+    "proxy": lambda x: x.sum(axis=1),
 }
+ODD = {"null", "cos", "variance", "many classes"}  # with other supports, noise or targets
+CHAINED = ("even", "mixed", "cos", "variance", "many classes", "null")
 
 
 @pytest.mark.parametrize("design", [*OWN, "null"])
@@ -127,6 +132,49 @@ def test_features_of_our_designs():
     assert np.abs(linked[3, 10:]).max() < 0.05
 
 
+@pytest.mark.parametrize("design", CHAINED)
+def test_neighbours_correlate_by_a_half(design):
+    """Oracle: the correlation of 1.c, which halves with every step."""
+    X = smrmr.simulate(design, 20_000, 100, random_state=7).X
+    assert_allclose(np.cov(X.T)[11, 8:15], 0.5 ** np.abs(np.arange(-3, 4)), atol=0.04)
+
+
+def test_waves():
+    data = smrmr.simulate("cos", 5000, 40, random_state=8)
+    noise = data.y - 3 * sum(np.cos(np.pi * data.X[:, k] / 1.5) for k in (0, 10, 20, 30))
+    assert (data.support.tolist(), data.target) == ([0, 10, 20, 30], "continuous")
+    assert_allclose([noise.mean(), noise.std()], [0, 1], atol=0.05)
+
+
+def test_variance_alone_depends_on_the_features():
+    """Oracle: y over its scale is standard normal and tells nothing of any feature."""
+    data = smrmr.simulate("variance", 20_000, 40, random_state=9)
+    noise = data.y / np.exp(data.X[:, 0] + data.X[:, 10])
+    assert (data.support.tolist(), data.target) == ([0, 10], "continuous")
+    assert_allclose(np.quantile(noise, [0.05, 0.5, 0.95]), [-1.645, 0, 1.645], atol=0.05)
+    for what in (noise, np.abs(noise)):
+        assert np.abs(np.corrcoef(what, data.X, rowvar=False)[0, 1:]).max() < 0.04
+
+
+def test_proxies_follow_their_feature_and_nothing_else():
+    data = smrmr.simulate("proxy", 5000, 101, random_state=10)
+    own = data.X[:, data.support + 1] - data.X[:, data.support]
+    assert_allclose(own.std(axis=0), 0.1, atol=0.005)
+    others = np.corrcoef(own, np.delete(data.X, data.support + 1, axis=1), rowvar=False)[:10, 10:]
+    assert np.abs(others).max() < 0.07
+    assert smrmr.simulate("proxy", 9, 91, random_state=0).X.shape == (9, 91)
+
+
+def test_many_classes_are_the_largest_of_ten_sums():
+    """Oracle: a loop over rows; every class is as frequent as any other."""
+    data = smrmr.simulate("many classes", 2000, 91, random_state=11)
+    x = data.X[:, data.support]
+    sums = [[row[i] + row[(i + 1) % 10] for i in range(10)] for row in x]
+    assert data.y.tolist() == [max(range(10), key=row.__getitem__) for row in sums]
+    assert (data.support.tolist(), data.target) == (list(range(0, 100, 10)), "classes")
+    assert_allclose(np.bincount(data.y.astype(int)) / 2000, 0.1, atol=0.03)
+
+
 def test_same_seed_same_draw():
     a, b = (smrmr.simulate("2.a", 30, 40, random_state=7) for _ in range(2))
     assert_array_equal(a.X, b.X)
@@ -135,7 +183,7 @@ def test_same_seed_same_draw():
 
 
 def test_bad_designs_are_refused():
-    assert set(DESIGNS) == set(PRINTED) | set(OWN) | {"null"}
+    assert set(DESIGNS) == set(PRINTED) | set(OWN) | ODD
     with pytest.raises(ValueError, match=r"1\.a, 1\.b"):
         smrmr.simulate("4.z", 10, 10)
     with pytest.raises(ValueError, match="91 features"):

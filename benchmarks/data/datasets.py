@@ -5,10 +5,12 @@ A new data set is one entry there, made from its files, its size and a function 
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from zipfile import ZipFile
 
@@ -16,6 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.io import loadmat
 
+from smrmr.data.formats.genotypes import BedColumns
 from smrmr.types import Indices, Matrix, Progress, Vector
 
 from .download import File, fetch
@@ -115,6 +118,35 @@ def read_hiv(data: Path, listed: Path, drug: str) -> Dataset:
     return Dataset(X, y, tuple(names), "continuous", positions, listed_positions(listed))
 
 
+def read_riboflavin(path: Path) -> Dataset:
+    """Read an R workspace with one list: the log production rate y, and genes as columns of x.
+
+    R writes a vector of numbers as its length and then its values, highest byte first.
+    """
+    content = gzip.decompress(path.read_bytes())
+
+    def vector(length: int) -> Vector:
+        start = content.index(length.to_bytes(4, "big")) + 4
+        return np.frombuffer(content, ">f8", length, start).astype(np.float64)
+
+    n, p = 71, 4088
+    X = vector(n * p).reshape(p, n).T
+    return Dataset(X, vector(n), tuple(f"x{k}" for k in range(p)), "continuous", np.arange(p))
+
+
+def read_mouse(bed: Path, bim: Path, fam: Path) -> Dataset:
+    """Read gzipped PLINK files; y is the phenotype of the .fam, missing genotypes the median."""
+    with TemporaryDirectory() as folder:
+        for path in (bed, bim, fam):
+            (Path(folder) / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+        source = BedColumns.open(Path(folder) / bed.stem)
+        counts, names = source.read(slice(None)), source.names
+    X = np.where(counts == source.gap, np.nan, counts)
+    X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X)
+    y = pd.read_csv(fam, sep=r"\s+", header=None)[5].to_numpy(np.float64)
+    return Dataset(X, y, names, "continuous", np.arange(X.shape[1]))
+
+
 # of files of which we had the original; others are held to their first download
 CHECKSUMS = {
     "GLIOMA.mat": "c31cd32edd770c7a102729839e670e588bc959a591e0eae5a0676c9ca11d4c4f",
@@ -126,6 +158,10 @@ CHECKSUMS = {
     "PI_DATA.txt": "b89d2ad33300c0e936cb44292e1aee90644a047cb82a6a29fdca14e9d97af8ef",
     "PI_TSM.txt": "6b4e55a133b01a8d98c170edd6980e1d508093c610a0aea18d7e83c832badccc",
     "madelon.mat": "7dc9c9ff8d902651948e2df7f9cb6ed38c5d91e4c4159914cecb1ddbc7def12c",
+    "riboflavin.RData": "ff5c2257a46367992cfb329041ffb5fef77663761811fef8c55043c274d8d2c5",
+    "mouse_hs1940.bed.gz": "97b4eccf1a660271c920432341736a6a31e58452dfaa9ae6a996afc083a95ada",
+    "mouse_hs1940.bim.gz": "0b3a400e5e9f007ca6ad860bf8bd2614c757609bff89f3ec7d723bded9a080a1",
+    "mouse_hs1940.fam.gz": "60fd73e2c7aaf56969c3da7c534add01ba2ea0b8398666f9ec68ac7f075c1ed5",
 }
 SKFEATURE = "https://jundongl.github.io/scikit-feature/files/datasets"
 UCI = "https://archive.ics.uci.edu/static/public/728"
@@ -169,4 +205,14 @@ HIV_SETS = (
     _hiv("SQV", 824, 207),
 )
 MADELON = _mat("madelon", 2600, 500, truth=frozenset(map(int, USEFUL_IN_MADELON.split())))
-SOURCES = {source.name: source for source in (*PAPER_SETS, *HIV_SETS, MADELON)}
+OTHERS = (  # without an address: they come with packages for R and with GEMMA
+    Source("riboflavin", ((_file("riboflavin.RData"),),), 71, 4088, read_riboflavin),
+    Source(
+        "mouse genotypes",
+        tuple((_file(f"mouse_hs1940.{ending}.gz"),) for ending in ("bed", "bim", "fam")),
+        1940,
+        12226,
+        read_mouse,
+    ),
+)
+SOURCES = {source.name: source for source in (*PAPER_SETS, *HIV_SETS, MADELON, *OTHERS)}

@@ -50,6 +50,11 @@ def fetch(forms: Sequence[File], progress: Progress | None = None) -> Path:
             f"there is no {names} below {FOLDER}={given}. Put it there, or unset {FOLDER} to "
             "download it."
         )
+    if not any(form.url for form in forms):
+        raise FileNotFoundError(
+            f"{names} has no address to be downloaded from. Put it into a folder and name that in "
+            f"{FOLDER}."
+        )
     form = next(form for form in forms if form.url)
     path = _folder() / form.name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ def run_real(
     for store in stores.values():
         store.begin()  # what cannot be written is found now, not after the first fold
     due = {name: stores[name].due(tasks) for _, name, _, tasks in parts}
-    data = _loaded((task[0]["dataset"] for tasks in due.values() for task in tasks), progress)
+    data = loaded((task[0]["dataset"] for tasks in due.values() for task in tasks), progress)
     for stage, name, compute, _ in parts:
         calls = [
             delayed(run_task)(compute, data[dataset], task)
@@ -43,7 +43,8 @@ def run_real(
         keep_rows(stage, stores[name], calls, jobs, progress)
 
 
-def _loaded(names: Iterable[str], progress: Progress | None) -> dict[str, Dataset]:
+def loaded(names: Iterable[str], progress: Progress | None) -> dict[str, Dataset]:
+    """Data sets by name, each once; a warning names those that cannot be loaded."""
     data, reasons = {}, []
     for name in dict.fromkeys(names):
         try:

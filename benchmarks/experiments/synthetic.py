@@ -18,11 +18,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from smrmr.designs import Simulation, simulate
-from smrmr.types import Indices, Progress
+from smrmr.types import Indices, Progress, Vector
 
 from ..grids.read import Grid
 from ..methods import METHODS, SIZES, Method, installed
-from ..stores import Row, Store
+from ..stores import NULL, Row, Store
 from .cost import measured
 from .run import failure, keep_rows, seed_of
 
@@ -46,24 +46,28 @@ def run_grid(
     Methods whose packages are not installed are named in a warning and left out. With `predict`,
     predictions from the selected features are scored on fresh rows too.
     """
-    names = installed(grid.methods)
+    draws = list(grid.draws())
+    names = installed(name for cell, _ in draws for name in cell.methods)
     store.begin()  # what cannot be written is found now, not after the first draw
     tasks = (
         [
             {**cell.key, "method": name, "level": level, "seed": seed}
             for name in names
-            for level in levels_of(name)
+            if name in cell.methods
+            for level in levels_of(name, grid.levels)
         ]
-        for cell, seed in grid.draws()
+        for cell, seed in draws
     )
     calls = [delayed(run_draw)(task, predict) for task in store.due(tasks)]
     keep_rows("draws", store, calls, jobs, progress)
 
 
-def levels_of(name: str) -> tuple[float | None, ...]:
+def levels_of(name: str, wanted: tuple[float, ...] = ()) -> tuple[float | None, ...]:
     """The levels at which a method is run; None for a method that has no level."""
     if METHODS[name].by != "level":
         return (None,)
+    if wanted:
+        return wanted
     return ALL_LEVELS if name in WITH_ALL_LEVELS else (MAIN_LEVEL,)
 
 
@@ -75,12 +79,12 @@ def run_draw(keys: Sequence[Row], predict: bool) -> list[Row]:
     fresh = simulate(design, FRESH_ROWS, p, random_state=second) if predict else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
-        _warm_up(tuple(dict.fromkeys(key["method"] for key in keys)))
-        return list(_scored_rows(keys, data, fresh))
+        warm_up(tuple(dict.fromkeys(key["method"] for key in keys)))
+        return list(scored_rows(keys, data, fresh))
 
 
 @cache
-def _warm_up(names: tuple[str, ...]) -> None:
+def warm_up(names: tuple[str, ...]) -> None:
     """Let every process load and compile before anything is timed."""
     fits = {METHODS[name].fit: name for name in names}
     for design, name in product(("1.a", "3.a"), fits.values()):
@@ -89,21 +93,24 @@ def _warm_up(names: tuple[str, ...]) -> None:
             select(data, [{"method": name, "level": MAIN_LEVEL, "seed": 0}])
 
 
-def _scored_rows(
-    keys: Sequence[Row], data: Simulation, fresh: Simulation | None
+def scored_rows(
+    keys: Sequence[Row], data: Simulation, fresh: Simulation | None = None
 ) -> Iterator[dict[str, Any]]:
     """One row per key; a failure is a row that says so. Keys that share a fit share its cost."""
     scores: dict[bytes, float] = {}
     for _, same_fit in groupby(keys, lambda key: METHODS[key["method"]].fit):
         group, kept, status = list(same_fit), None, "ok"
         selected: list[Indices] = []
+        p_values: list[Vector | None] = []
         with measured() as cost:
             try:
-                selected, kept = select(data, group)
+                selected, kept, p_values = select(data, group)
             except Exception as error:  # a method's failure is a result
                 status = failure(error)
-        for key, features in zip_longest(group, selected):
-            row = {**key, "status": status, **cost}
+        for key, features, p in zip_longest(group, selected, p_values):
+            row = {**key, "status": status, "version": METHODS[key["method"]].version, **cost}
+            if p is not None:
+                row |= null_shares(p, data.support)
             if features is not None:
                 row |= shares(features, kept, data)
                 if fresh is not None and key["level"] in (None, MAIN_LEVEL):
@@ -117,14 +124,20 @@ def _scored_rows(
             yield row
 
 
-def select(data: Simulation, keys: Sequence[Row]) -> tuple[list[Indices], Indices | None]:
-    """The features of each key, all from one fit, and those that a screen kept if there is one."""
+def select(
+    data: Simulation, keys: Sequence[Row]
+) -> tuple[list[Indices], Indices | None, list[Vector | None]]:
+    """The features of each key, all from one fit, those that a screen kept, and p-values.
+
+    Where there is no screen, or a method has no p-values, there is None.
+    """
     methods, seed = [METHODS[key["method"]] for key in keys], keys[0]["seed"]
     if methods[0].by == "size":
-        return [methods[0].fit(data, seed, _best_size(methods[0], data, seed))], None
+        return [methods[0].fit(data, seed, _best_size(methods[0], data, seed))], None, [None]
     found = methods[0].fit(data, seed)
     picked = [method.pick(found, key["level"]) for method, key in zip(methods, keys, strict=True)]
-    return picked, getattr(found, "kept", None)
+    p_values = [method.p_values(found) if method.p_values else None for method in methods]
+    return picked, getattr(found, "kept", None), p_values
 
 
 def _best_size(method: Method, data: Simulation, seed: int) -> int:
@@ -161,6 +174,12 @@ def shares(features: Indices, kept: Indices | None, data: Simulation) -> dict[st
         if kept is not None:
             row["recall"] = float(np.isin(data.support, kept).mean())
     return row
+
+
+def null_shares(p_values: Vector, support: Indices) -> dict[str, float]:
+    """Shares of false features with p-values up to each nominal level, by the name of a column."""
+    false = np.delete(p_values, support)
+    return {name: float(np.mean(false <= level)) for level, name in NULL.items()}
 
 
 def prediction_score(features: Indices, data: Simulation, fresh: Simulation) -> float:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,21 @@ from smrmr.cli.toml import read_toml
 from smrmr.designs import DESIGNS
 
 from ..data.datasets import HIV_SETS, MADELON, PAPER_SETS
-from ..methods import METHODS
+from ..methods import METHODS, YARDSTICK
 
-OWN = ("quick", "full", "speed")
+OWN = ("quick", "full", "speed", "yardstick")
 OWN_REAL = ("quick", "full")
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One design at one size, to be drawn `seeds` times."""
+    """One design at one size, to be drawn `seeds` times for `methods`; none: for all of a grid."""
 
     design: str
     n: int
     p: int
     seeds: int
+    methods: tuple[str, ...] = ()
 
     @property
     def key(self) -> dict[str, Any]:
@@ -35,17 +36,38 @@ class Cell:
 
 @dataclass(frozen=True)
 class Grid:
-    """Cells and the methods to run on them."""
+    """Cells, the methods to run on them, and the levels; none: those of `levels_of`."""
 
     cells: tuple[Cell, ...]
     methods: tuple[str, ...]
+    levels: tuple[float, ...] = ()
 
     def draws(self) -> Iterator[tuple[Cell, int]]:
-        """Every cell with every seed once, seed by seed, so that all cells get on alike."""
-        by_seeds = sorted(self.cells, key=lambda cell: cell.seeds)
-        cells = {tuple(cell.key.values()): cell for cell in by_seeds}.values()
-        for seed in range(max((cell.seeds for cell in cells), default=0)):
-            yield from ((cell, seed) for cell in cells if seed < cell.seeds)
+        """Every cell with every seed once, seed by seed, so that all cells get on alike.
+
+        Cells of the same design and size are one, with the methods of those that have the seed.
+        """
+        places: dict[tuple[Any, ...], list[Cell]] = {}
+        for cell in self.cells:
+            places.setdefault(tuple(cell.key.values()), []).append(cell)
+        for seed in range(max((cell.seeds for cell in self.cells), default=0)):
+            for same in places.values():
+                if drawn := [cell for cell in same if seed < cell.seeds]:
+                    names = (name for cell in drawn for name in cell.methods or self.methods)
+                    yield replace(drawn[0], methods=tuple(dict.fromkeys(names))), seed
+
+    def only(self, names: Sequence[str]) -> Grid:
+        """The part of the grid that is of some methods."""
+        known = dict.fromkeys(name for cell in self.cells for name in cell.methods or self.methods)
+        if unknown := set(names) - set(known):
+            raise ValueError(
+                f"this grid does not run {', '.join(sorted(unknown))}, but {', '.join(known)}."
+            )
+        parts = (
+            replace(cell, methods=tuple(n for n in cell.methods or self.methods if n in names))
+            for cell in self.cells
+        )
+        return replace(self, cells=tuple(cell for cell in parts if cell.methods))
 
 
 @dataclass(frozen=True)
@@ -59,10 +81,12 @@ class RealGrid:
 
 
 def read_grid(grid: str) -> Grid:
-    """Read a grid: ``"quick"``, ``"full"``, ``"speed"`` or the path of a TOML file.
+    """Read a grid by the name of one of ours, as ``"quick"``, or by the path of a TOML file.
 
     The file lists tables ``[[cells]]`` with ``designs``, ``n``, ``p`` and ``seeds``: every design
-    at every n and every p. ``methods`` names those to run; all of them if left out.
+    at every n and every p. ``methods`` names those to run; if left out, all but those of the
+    yardstick. ``levels`` are the levels of the FDR. A table may have its own ``methods``, and has
+    the ``designs`` of the file where it names none.
 
     Examples
     --------
@@ -70,12 +94,18 @@ def read_grid(grid: str) -> Grid:
     >>> len({cell.design for cell in grid.cells})
     18
     """
-    content = _content(grid, "", OWN, ("methods", "cells"))
-    methods = _names(content.get("methods", list(METHODS)), list(METHODS), grid, "methods")
+    content = _content(grid, "", OWN, ("methods", "levels", "designs", "cells"))
+    usual = [name for name in METHODS if name not in YARDSTICK]
+    methods = _names(content.get("methods", usual), list(METHODS), grid, "methods")
+    levels = content.get("levels", [])
+    if not isinstance(levels, list) or not all(map(_is_level, levels)):
+        raise ValueError(f"grid {grid}: levels = {levels!r} must list numbers between 0 and 1.")
     tables = content.get("cells")
     if not isinstance(tables, list) or not tables:
         raise ValueError(f"grid {grid} has no [[cells]]: tables of designs, n, p and seeds.")
-    return Grid(tuple(cell for table in tables for cell in _cells(table, grid)), methods)
+    shared = {name: content[name] for name in ("designs",) if name in content}
+    cells = (cell for table in tables for cell in _cells(table, shared, grid))
+    return Grid(tuple(cells), methods, tuple(levels))
 
 
 def read_real_grid(grid: str) -> RealGrid:
@@ -119,19 +149,21 @@ def _content(grid: str, prefix: str, own: tuple[str, ...], keys: tuple[str, ...]
     return content
 
 
-def _cells(table: Any, grid: str) -> Iterator[Cell]:
+def _cells(table: Any, shared: dict[str, Any], grid: str) -> Iterator[Cell]:
     wanted = ("designs", "n", "p", "seeds")
-    if not isinstance(table, dict) or set(table) != set(wanted):
+    table = shared | table if isinstance(table, dict) else table
+    if not isinstance(table, dict) or set(table) - {"methods"} != set(wanted):
         raise ValueError(f"grid {grid}: a [[cells]] table needs {', '.join(wanted)}; got {table}.")
     designs = _names(table["designs"], list(DESIGNS), grid, "designs")
     for name in ("n", "p"):
         if not isinstance(table[name], list) or not all(map(_is_count, table[name])):
             raise ValueError(f"grid {grid}: {name} = {table[name]!r} must list positive integers.")
     seeds = _count(table["seeds"], grid, "seeds")
+    own = _names(table["methods"], list(METHODS), grid, "methods") if "methods" in table else ()
     for design, n, p in product(designs, table["n"], table["p"]):
         if p < (fewest := DESIGNS[design].fewest_features):
             raise ValueError(f"grid {grid}: p = {p} is too few, {design} needs {fewest} features.")
-        yield Cell(design, n, p, seeds)
+        yield Cell(design, n, p, seeds, own)
 
 
 def _count(value: Any, grid: str, where: str) -> int:
@@ -142,6 +174,10 @@ def _count(value: Any, grid: str, where: str) -> int:
 
 def _is_count(value: Any) -> bool:
     return type(value) is int and value > 0
+
+
+def _is_level(value: Any) -> bool:
+    return isinstance(value, float) and 0 < value < 1
 
 
 def _names(names: Any, known: list[str], grid: str, where: str) -> tuple[str, ...]:

@@ -17,21 +17,21 @@ ENOUGH_SEEDS = 5
 ROUNDING = 1e-9
 
 
-def cells(frame: Any) -> Any:
-    """Means over seeds, one row per design, n, p, method and level.
+def cells(frame: Any, by: Sequence[str] = CELL, measured: Sequence[str] = MEASURED) -> Any:
+    """Means over seeds, one row per design, n, p, method and level, or by other columns.
 
     Beside every mean ``x`` stands its standard error ``x_se``, the standard deviation over the root
     of the number of values. ``seeds`` counts the draws that went well, ``failures`` the others,
     which enter no mean; ``empty`` is the share of draws without a selected feature.
     """
     ok = frame["status"] == "ok"
-    rows = frame[[*CELL, *MEASURED]].copy()
-    rows[list(MEASURED)] = rows[list(MEASURED)].where(ok)  # seconds until a failure are no result
+    rows = frame[[*by, *measured]].copy()
+    rows[list(measured)] = rows[list(measured)].where(ok)  # seconds until a failure are no result
     rows["empty"] = (rows["n_selected"] == 0).where(ok).astype(float)
     rows["seeds"], rows["failures"] = ok.astype(int), (~ok).astype(int)
-    groups = rows.groupby(list(CELL), dropna=False)
-    table = groups[[*MEASURED, "empty"]].mean()
-    for name in MEASURED:
+    groups = rows.groupby(list(by), dropna=False)
+    table = groups[[*measured, "empty"]].mean()
+    for name in measured:
         table[f"{name}_se"] = groups[name].sem()
     for name in ("seeds", "failures"):
         table[name] = groups[name].sum()
@@ -44,7 +44,7 @@ def in_order(table: Any) -> Any:
     Names come in the order in which the package lists them.
     """
     known = {"dataset": list(SOURCES), "design": list(DESIGNS), "method": list(METHODS)}
-    by = [name for name in ("dataset", *CELL) if name in table]
+    by = [name for name in ("dataset", "response", *CELL) if name in table]
 
     def places(column: Any) -> Any:
         if column.name not in known:
@@ -72,7 +72,11 @@ def violations(table: Any, k: float) -> Any:
     Cells of fewer seeds than `ENOUGH_SEEDS` are not judged. A standard error of 0 means that all
     draws agree: then the mean itself must be above the level.
     """
-    table = strict(table)
+    return above_level(strict(table), k)
+
+
+def above_level(table: Any, k: float) -> Any:
+    """The rows of any methods, as `violations` judges those of SmRMR."""
     above = table["fdr"] > table["level"] + k * table["fdr_se"] + ROUNDING
     return table[above & (table["seeds"] >= ENOUGH_SEEDS)]
 

@@ -73,7 +73,7 @@ def _counts(stores: dict[str, Any]) -> str:
     for name, frame in stores.items():
         if frame.empty:
             continue
-        names = ("dataset", "design", "n", "p", "method", "level")
+        names = ("dataset", "response", "design", "n", "p", "method", "level")
         cell = [column for column in names if column in frame]
         sizes = frame[frame["status"] == "ok"].groupby(cell, dropna=False).size()
         rows.append(

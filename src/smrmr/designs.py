@@ -1,4 +1,4 @@
-"""Draws the ten designs 1.a-3.c of the paper and eight more, with their true support."""
+"""Draws the ten designs 1.a-3.c of the paper and fourteen more, with their true support."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -83,6 +83,14 @@ def _curved(n: int, p: int, rng: Generator) -> Matrix:
     return X
 
 
+def _with_proxies(n: int, p: int, rng: Generator) -> Matrix:
+    """Every column 10 i + 1 is the one before it, and a little noise."""
+    X = _chained(n, p, rng)
+    originals = np.arange(0, min(p - 1, 100), 10)
+    X[:, originals + 1] = X[:, originals] + 0.1 * rng.standard_normal((n, len(originals)))
+    return X
+
+
 def _genotypes(n: int, p: int, rng: Generator) -> Matrix:
     """Counts 0, 1, 2 of an allele of frequency 0.1 to 0.5, linked in blocks of ten."""
     scores = ndtr(_sharing(2 * n, p, rng, correlation=0.7, block=10))
@@ -122,6 +130,29 @@ def _bowls(x: Matrix, rng: Generator) -> Vector:
     return np.asarray((x + x**2).sum(axis=1) + rng.standard_normal(len(x)))
 
 
+def _even(x: Matrix, rng: Generator) -> Vector:
+    return np.asarray(2 * np.abs(x).sum(axis=1) + rng.standard_normal(len(x)))
+
+
+def _steps_and_even(x: Matrix, rng: Generator) -> Vector:
+    signal = 2 * np.tanh(2 * x[:, :5]).sum(axis=1) + 2 * np.abs(x[:, 5:]).sum(axis=1)
+    return np.asarray(signal + rng.standard_normal(len(x)))
+
+
+def _waves(x: Matrix, rng: Generator) -> Vector:
+    return np.asarray(3 * np.cos(np.pi * x / 1.5).sum(axis=1) + rng.standard_normal(len(x)))
+
+
+def _spread(x: Matrix, rng: Generator) -> Vector:
+    """Features that tell how far y is from 0, and nothing of where it is."""
+    return np.asarray(np.exp(x.sum(axis=1)) * rng.standard_normal(len(x)))
+
+
+def _largest_sum(x: Matrix, rng: Generator) -> Vector:
+    """The largest of ten scores, each the sum of two features: every feature is in two scores."""
+    return np.asarray((x + np.roll(x, -1, axis=1)).argmax(axis=1), dtype=np.float64)
+
+
 _sum_of_ten: Response = _linear(*[1] * 10)
 _null: Response = _linear()
 
@@ -144,6 +175,12 @@ DESIGNS: dict[str, Design] = {
     "curved": Design(TENS, _curved, _bowls),
     "genotypes": Design(TENS, _genotypes, _sum_of_ten),
     "null": Design((), _chained, _null),
+    "even": Design(TENS, _chained, _even),
+    "mixed": Design(TENS, _chained, _steps_and_even),
+    "cos": Design((0, 10, 20, 30), _chained, _waves),
+    "variance": Design((0, 10), _chained, _spread),
+    "proxy": Design(TENS, _with_proxies, _sum_of_ten),
+    "many classes": Design(TENS, _chained, _largest_sum, "classes"),
 }
 
 
@@ -164,13 +201,20 @@ def simulate(
     and noise; y adds x + x²), ``"genotypes"`` (0, 1, 2; blocks of ten linked) and ``"null"`` (no
     feature is true).
 
+    In the last ones features correlate by 0.5 as in 1.c: ``"even"`` (y adds 2|x|), ``"mixed"`` (the
+    first five as 2 tanh(2x), the last five as 2|x|), ``"cos"`` (true are 0, 10, 20, 30; y adds
+    3 cos(πx / 1.5)), ``"variance"`` (true are 0 and 10; y is noise times exp of their sum),
+    ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of standard deviation 0.1) and
+    ``"many classes"`` (y is the largest of ten sums without noise: of features 0 and 10, of 10 and
+    20, ..., of 90 and 0).
+
     Parameters
     ----------
     design
         ``"1.a"`` to ``"1.d"`` are linear, ``"2.a"`` to ``"2.c"`` non-linear, ``"3.a"`` to ``"3.c"``
         have classes; the others are named above.
     n, p
-        Numbers of samples and features; `p` must reach the last true feature (index 5, 30 or 90).
+        Numbers of samples and features; `p` must reach the last true feature (index 5 to 90).
     random_state
         Seed or generator. The same seed gives the same draw.
 

@@ -1,0 +1,184 @@
+"""Writes what methods that promise a level of the FDR keep of it, and what power it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from smrmr.runs.files import replacing
+
+from ..stores import NULL, read_stores
+from .means import CELL, ENOUGH_SEEDS, above_level, cells, in_order, markdown, number, pooled
+
+PAPER = ("1.a", "1.b", "1.c", "1.d", "2.a", "2.b", "2.c", "3.a", "3.b", "3.c")
+OURS = "tests"
+MEASURED = ("tpr", "fdr", "n_selected", "seconds")
+PLANTED = ("dataset", "response", "method", "level")
+NOT_RUN = "not run"
+NOTES = """\
+A cell is a design at a size and a level. Rivals have fewer seeds, so that fewer of their cells can
+stand out. What a method could not take is "not taken", and means over part of the designs say so:
+compare them with care. SIS + BH comes with the fit of the tests, whose seconds it shows, and tests
+features alone: neighbours of true features are no nulls to it, so that its ratio is not to be 1.
+The seconds of T-Rex are those of all levels, since it has to be run again for each."""
+
+
+def write_yardstick(folder: Path) -> Path | None:
+    """Write ``yardstick.md`` from the rows in a folder; nothing if there are none."""
+    stores = read_stores(folder)
+    if stores["yardstick"].empty and stores["planted"].empty:
+        return None
+    table = cells(stores["yardstick"], measured=MEASURED)
+    sections = {
+        "Methods": methods_table(stores["yardstick"], table),
+        "TPR / FDR, means over the ten designs of the paper": ten_designs(table),
+        "Null p-values": calibration(stores["yardstick"]),
+        "TPR / FDR by design": "\n\n".join(
+            f"### n={n}, p={p}, level {level}\n\n{designs_table(part)}"
+            for (n, p, level), part in table.groupby(["n", "p", "level"])
+        ),
+        "Planted targets: TPR / FDR": planted_table(stores["planted"]),
+    }
+    text = f"# Yardstick\n\nMeans, with standard errors in brackets.\n\n{NOTES}\n"
+    for title, body in sections.items():
+        text += f"\n## {title}\n\n{body or NOT_RUN}\n"
+    path = folder / "yardstick.md"
+    with replacing(path) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return path
+
+
+def yardstick(stores: dict[str, Any]) -> str:
+    """The part of it that goes into the docs. `stores` are what `read_stores` returns."""
+    table = cells(stores["yardstick"], measured=MEASURED)
+    ours = table[table["method"] == OURS]
+    parts = [
+        methods_table(stores["yardstick"], table),
+        ten_designs(table),
+        "\n\n".join(
+            f"`{OURS}` at level {level}:\n\n{_by_size(part)}"
+            for level, part in ours.groupby("level")
+        ),
+        calibration(stores["yardstick"]),
+        planted_table(stores["planted"]),
+    ]
+    said = [part for part in parts if part]
+    return "\n\n".join([*said, NOTES.replace("\n", " ")]) if said else NOT_RUN
+
+
+def methods_table(frame: Any, table: Any) -> str:
+    """One row per method: its version, how many cells exceed their level, empty answers, time."""
+    if table.empty:
+        return ""
+    versions = frame.groupby("method")["version"].agg(
+        lambda names: ", ".join(sorted({name for name in names if name}))
+    )
+    rows = []
+    for method, part in table.groupby("method", sort=False):
+        row = {"method": method, "version": versions[method], **_judged(part)}
+        smallest = part[["n", "p"]].drop_duplicates().sort_values(["n", "p"]).head(2)
+        for n, p in smallest.to_numpy().tolist():
+            here = part[(part["n"] == n) & (part["p"] == p)]
+            row[f"seconds at n={n}, p={p}"] = number(here["seconds"].mean())
+        rows.append(row)
+    return markdown(in_order(pd.DataFrame(rows).fillna("-")))
+
+
+def _judged(part: Any) -> dict[str, Any]:
+    """How many cells have seeds enough, are above their level, and are empty; how many failed."""
+    return {
+        "cells": int((part["seeds"] >= ENOUGH_SEEDS).sum()),
+        "above by 2 SE": len(above_level(part, 2)),
+        "by 3 SE": len(above_level(part, 3)),
+        "empty": number(part["empty"].mean()),
+        "cells not taken": int((part["seeds"] == 0).sum()),
+    }
+
+
+def ten_designs(table: Any) -> str:
+    """Sizes and levels in rows, methods in columns; how many designs, where not all ten."""
+    listed = table[table["design"].isin(PAPER) & (table["seeds"] > 0)]
+    if listed.empty:
+        return ""
+    means = pooled(listed, ["n", "p", "level", "method"], ["tpr", "fdr"])
+    return _across(means, ("n", "p", "level"), _mean_of_designs)
+
+
+def _mean_of_designs(row: dict[str, Any]) -> str:
+    some = "" if row["cells"] == len(PAPER) else f", {row['cells']} of {len(PAPER)}"
+    return _shares(row) + some
+
+
+def designs_table(part: Any) -> str:
+    """Designs in rows and methods in columns, of one size and level; sums of them at its end."""
+    lines = _entries(part, ("design",), _shares, "method")
+    titles = ("mean of the paper's", "cells above by 2 SE, 3 SE", "empty answers")
+    means, above, empty = ends = [{"design": title} for title in titles]
+    for method, own in part.groupby("method", sort=False):
+        judged = _judged(own)
+        listed = own[own["design"].isin(PAPER) & (own["seeds"] > 0)]
+        for row in pooled(listed, ["n"], ["tpr", "fdr"]).to_dict("records"):
+            means[method] = _mean_of_designs(row)
+        counts = f"{judged['above by 2 SE']}, {judged['by 3 SE']} of {judged['cells']}"
+        above[method], empty[method] = counts, judged["empty"]
+    return _aligned([*lines, *ends], ("design",), part["method"])
+
+
+def calibration(frame: Any) -> str:
+    """Share of null p-values up to a nominal level, over that level; errors over data sets."""
+    names = list(NULL.values())
+    good = frame[(frame["status"] == "ok") & frame[names].notna().all(axis=1)]
+    fits = good.drop_duplicates([name for name in (*CELL, "seed") if name != "level"])
+    fits = fits[fits["method"] != f"{OURS}, BY"]  # another rule for the same p-values
+    if fits.empty:
+        return ""
+    return markdown(in_order(ratios(fits, ["method", "n"])))
+
+
+def ratios(fits: Any, by: Sequence[str]) -> Any:
+    """Ratios to nominal with standard errors, one row per group of data sets, each one fit."""
+    groups = fits.groupby(list(by), sort=False)
+    table = pd.DataFrame({"data sets": groups.size()})
+    for level, name in NULL.items():
+        table[f"{level:g}"] = groups[name].mean() / level
+        table[f"{level:g}_se"] = groups[name].sem() / level
+    return table.reset_index()
+
+
+def planted_table(frame: Any) -> str:
+    """Data sets, responses and levels in rows, methods in columns."""
+    table = cells(frame, PLANTED, MEASURED)
+    table = table[table["seeds"] > 0]
+    return "" if table.empty else _across(table, ("dataset", "response", "level"), _shares)
+
+
+def _by_size(part: Any) -> str:
+    sizes = [f"n={n}, p={p}" for n, p in part[["n", "p"]].to_numpy().tolist()]
+    return _across(part.assign(size=sizes), ("design",), _shares, across="size")
+
+
+def _across(table: Any, rows: Sequence[str], entry: Any, across: str = "method") -> str:
+    """One entry per row of a table: some columns down, another one across."""
+    ordered = in_order(table)
+    return _aligned(_entries(ordered, rows, entry, across), rows, ordered[across])
+
+
+def _entries(table: Any, rows: Sequence[str], entry: Any, across: str) -> list[dict[str, Any]]:
+    wide: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in table.to_dict("records"):
+        place = tuple(row[name] for name in rows)
+        line = wide.setdefault(place, dict(zip(rows, place, strict=True)))
+        line[row[across]] = entry(row)
+    return list(wide.values())
+
+
+def _aligned(lines: list[dict[str, Any]], rows: Sequence[str], columns: Any) -> str:
+    return markdown(pd.DataFrame(lines, columns=[*rows, *dict.fromkeys(columns)]).fillna("-"))
+
+
+def _shares(row: dict[str, Any]) -> str:
+    """TPR, and FDR with its standard error."""
+    return f"{number(row['tpr'])} / {number(row['fdr'], row['fdr_se'])}"

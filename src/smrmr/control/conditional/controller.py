@@ -21,11 +21,11 @@ from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices, Matrix, Vector
 from .distil import MOST_IN_FIT, MOST_PROPOSED, PROPOSALS, Distiller
 from .evidence import Fit, TestEvidence
-from .guard import second_opinion, still_depends
+from .guard import still_depends
 from .layout import Layout, lay_out
 from .multiplicity import RULES
 from .residuals import Neighbours, compare, find_neighbours, residual
-from .statistics import combine_groups, p_values
+from .statistics import combine_groups, p_values, second_opinion
 
 COLUMNS_AT_ONCE = 256  # whose neighbours are looked for together
 FEATURES_AT_ONCE = 4  # without which the target is fitted in one task
@@ -161,7 +161,7 @@ def _examine(layout: Layout, columns: slice, E: Matrix, bent: NDArray[Any]) -> l
     strongest = near.straight[:, 0]
     similarity = np.sum(layout.Z[which] * layout.Z[strongest], axis=1) / layout.n_rows
     return [
-        p_values(found, layout.n_rows, bent),
+        p_values(found, layout.n_rows, bent, layout.tied[columns]),
         found.correlation,
         near.straight,
         near.bent,
@@ -212,14 +212,13 @@ def _examine_again(
         fit = distiller.without(int(feature))
         near = Neighbours(tests.straight[own], tests.bent[own])
         found = compare(layout.Z, own, near, fit.residual[None], layout.tiny)
-        mine = p_values(found, layout.n_rows, fit.bent)[:, 0]
-        for i in np.flatnonzero(mine <= ASKED_TWICE) if guard else ():
+        mine = p_values(found, layout.n_rows, fit.bent, layout.tied[own])[:, 0]
+        second = second_opinion(found, layout.n_rows, fit.bent)[:, 0]
+        for i in np.flatnonzero((mine <= ASKED_TWICE) & (second > mine)) if guard else ():
             r = residual(layout.Z, int(own[i]), near.straight[i], near.bent[i])
             if still_depends(layout, int(own[i]), r):
-                again = second_opinion(r, fit.residual, int(found.rank[i]), fit.bent)
-                if again > mine[i]:
-                    raised.append(len(p) + int(i))
-                    mine[i] = again
+                raised.append(len(p) + int(i))
+                mine[i] = second[i]
         columns.extend(own)
         p.extend(mine)
         effects.extend(found.correlation[:, 0])

@@ -14,7 +14,7 @@ from ...data.target import take_rows
 from ...groups.copies import Copies
 from ...measures import as_measure
 from ...runs.work import Work
-from ...types import Indices, Matrix, Vector
+from ...types import Indices, Mask, Matrix, Vector
 from .residuals import Neighbours, compare
 from .scores import (
     Part,
@@ -48,6 +48,8 @@ class Layout:
         The target, in the order of rows of `Z`.
     marginal
         p-value of each feature alone, before any other is adjusted for.
+    tied
+        Rows of `Z` in which fewer than half of the values differ.
     relevance
         Squared projection correlation of each row of `Z` with the target.
     target
@@ -61,6 +63,7 @@ class Layout:
     features: Indices
     parts: tuple[Part, ...]
     marginal: Vector
+    tied: Mask
     relevance: Vector
     target: str
     tiny: tuple[Vector, Vector]
@@ -102,7 +105,8 @@ def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
     target = take_rows(study.target, order)
     parts = parts_of(target)
     tiny = tie_breakers(len(order))
-    alone = _alone(Z, parts, tiny)
+    tied = _are_tied(ranks)
+    alone = _alone(Z, parts, tiny, tied)
     first = np.searchsorted(owners, np.arange(len(features)))
     per_feature = combine_groups(alone, first)
     # columns that tell the same alone are told apart by a sum that only they have
@@ -119,6 +123,7 @@ def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
         features=features[by_association],
         parts=parts,
         marginal=per_feature[by_association],
+        tied=tied[rows],
         relevance=engine.with_target(target),
         target=target.kind,
         tiny=tiny,
@@ -143,9 +148,14 @@ def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Ind
     return np.concatenate(ranks), np.concatenate(owners)
 
 
-def _alone(Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector]) -> Matrix:
+def _are_tied(ranks: Matrix) -> Mask:
+    n_values = 1 + np.count_nonzero(np.diff(np.sort(ranks, axis=1), axis=1), axis=1)
+    return np.asarray(2 * n_values < ranks.shape[1])
+
+
+def _alone(Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector], tied: Mask) -> Matrix:
     """p-value of every column alone, for every part of the target."""
     none = np.full((len(Z), 1), -1)
     E = np.stack([part.y for part in parts])
     found = compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny)
-    return p_values(found, Z.shape[1], bent=False)
+    return p_values(found, Z.shape[1], bent=False, tied=tied)

@@ -67,14 +67,17 @@ class Comparison:
     """How residuals of columns and of the target's parts go together; (columns, parts) each.
 
     `covariance` is the projection covariance of `concordance`; `correlation`, `bowed` and `spread`
-    are correlations of r with e, of |r| with e and of r with |e|. Per column: `rank` of the
-    regression, and the share of the column's variance that is `left`.
+    are correlations of r with e, of |r| with e and of r with |e|; `product` and `product_bowed`
+    are the means of r e and of |r| e, centred, over their own standard errors. Per column: `rank`
+    of the regression, and the share of the column's variance that is `left`.
     """
 
     covariance: Matrix
     correlation: Matrix
     bowed: Matrix
     spread: Matrix
+    product: Matrix
+    product_bowed: Matrix
     rank: Indices
     left: Vector
 
@@ -83,14 +86,10 @@ def compare(
     Z: Matrix, columns: Indices, neighbours: Neighbours, E: Matrix, tiny: tuple[Vector, Vector]
 ) -> Comparison:
     """Compare residuals of columns with those of the target's parts, the rows of `E`."""
-    size = len(columns), len(E)
-    covariance, correlation, bowed, spread = (np.zeros(size) for _ in range(4))
+    found = np.zeros((6, len(columns), len(E)))
     rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
-    _compare(
-        Z, columns, neighbours.straight, neighbours.bent, E, *tiny,
-        covariance, correlation, bowed, spread, rank, left,
-    )  # fmt: skip
-    return Comparison(covariance, correlation, bowed, spread, rank, left)
+    _compare(Z, columns, neighbours.straight, neighbours.bent, E, *tiny, found, rank, left)
+    return Comparison(*found, rank=rank, left=left)
 
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices) -> Vector:
@@ -111,10 +110,7 @@ def _compare(
     E: Array,
     tiny_x: Array,
     tiny_y: Array,
-    covariance: Array,
-    correlation: Array,
-    bowed: Array,
-    spread: Array,
+    found: Array,
     rank: Array,
     left: Array,
 ) -> None:
@@ -134,12 +130,14 @@ def _compare(
         for q in range(len(E)):
             e = E[q].copy()
             _free(e, basis, rank[i])
-            correlation[i, q] = _correlation(r, e)
-            bowed[i, q] = _correlation(bow, e)
             size = np.abs(e)
             size -= size.mean()
-            spread[i, q] = _correlation(r, size)
-            covariance[i, q] = covariance_of_values(r + tiny_x, e + tiny_y)
+            found[0, i, q] = covariance_of_values(r + tiny_x, e + tiny_y)
+            found[1, i, q] = _correlation(r, e)
+            found[2, i, q] = _correlation(bow, e)
+            found[3, i, q] = _correlation(r, size)
+            found[4, i, q] = _over_its_error(r * e)
+            found[5, i, q] = _over_its_error(bow * e)
 
 
 @compiled
@@ -177,6 +175,13 @@ def _free(column: Array, basis: Array, size: int) -> None:
     """Take away from a column what lies in the basis."""
     for a in range(size):
         column -= np.sum(basis[a] * column) * basis[a]
+
+
+@compiled
+def _over_its_error(values: Array) -> Any:
+    mean = values.mean()
+    variance = np.sum((values - mean) ** 2) / (len(values) - 1)
+    return mean / np.sqrt(variance / len(values)) if variance > 0 else 0.0
 
 
 @compiled

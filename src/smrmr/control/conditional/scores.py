@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 from ...data.target import Target
 from ...types import Indices, Matrix, Vector
 
+NEAR_NORMAL = 0.94  # correlation of a target with its normal scores, to be taken as it is
 JITTER = 1e-9  # breaks ties of scores and of residuals
 
 
@@ -45,15 +46,19 @@ def standardised(values: Matrix) -> Matrix:
 
 
 def parts_of(target: Target) -> tuple[Part, ...]:
-    """The target as columns: normal scores of numbers, one indicator per class.
+    """The target as columns: numbers, and one indicator per class.
 
-    Of two classes one tells all, so the one whose name comes last stands for both.
+    Numbers stay as they are if they go with their normal scores by `NEAR_NORMAL`; else, with
+    outliers or long tails, the scores take their place. Of two classes one tells all, so the one
+    whose name comes last stands for both.
     """
     if target.kind != "classes":
         outputs = np.atleast_2d(target.values.T)
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
-        scores = normal_scores(doubled_ranks(outputs))
-        return tuple(Part(name, y, binary=False) for name, y in zip(names, scores, strict=True))
+        plain, scores = standardised(outputs), normal_scores(doubled_ranks(outputs))
+        near_normal = np.mean(plain * scores, axis=1) >= NEAR_NORMAL
+        y = np.where(near_normal[:, None], plain, scores)
+        return tuple(Part(name, y[i], binary=False) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)
     order = sorted(range(len(target.labels)), key=lambda code: target.labels[code])
     shown = order[1:] if len(order) == 2 else order

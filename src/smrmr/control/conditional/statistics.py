@@ -10,7 +10,7 @@ independence. Weights keep the rarer kinds of effect from costing the usual ones
 import numpy as np
 from scipy.special import stdtr
 
-from ...types import Data, Indices, Matrix, Vector
+from ...types import Data, Indices, Mask, Matrix, Vector
 from .null import covariance_tail
 from .residuals import Comparison
 
@@ -19,16 +19,34 @@ WEIGHTS = np.array([(0.35, 0.5, 0.1, 0.05), (0.25, 0.3, 0.1, 0.35)])
 SMALLEST, LARGEST = 1e-15, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
-def p_values(found: Comparison, n: int, bent: Data) -> Matrix:
-    """p-value of every column and part; `bent` says for which parts bows helped the fit."""
+def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:
+    """p-value of every column and part; `bent` says for which parts bows helped the fit.
+
+    What is left of a `tied` column, such as one of 0 and 1, cannot be independent of the others:
+    its spread goes with its mean. So only the mean is asked about, and `second_opinion` must agree.
+    """
     freedom: Matrix = (n - 2 - found.rank[:, None]).astype(np.float64)
     shrunk = found.covariance * ((n - found.rank[:, None]) / n)  # r has lost `rank` dimensions
     correlations = (found.correlation, found.spread, found.bowed)
     tails = [correlation_tail(correlation, freedom) for correlation in correlations]
     weights = WEIGHTS[np.atleast_1d(bent).astype(int)].T[:, None]
     together = combine(np.stack([covariance_tail(shrunk, n), *tails]), weights)
+    of_mean = np.maximum(tails[0], second_opinion(found, n, False))
+    together = np.where(tied[:, None], of_mean, together)
     told = (found.left[:, None] > 0) & (freedom > 0)
     return np.where(told, together, 1.0)
+
+
+def second_opinion(found: Comparison, n: int, bent: Data) -> Matrix:
+    """p-value that only needs the mean of r (and of |r|) given the other features to be right.
+
+    It asks whether the mean of :math:`r_i e_i` is zero, going by the spread of these products: the
+    generalised covariance measure of Shah and Peters (2020).
+    """
+    freedom = np.maximum(n - 2.0 - found.rank[:, None], 1.0)
+    straight, bowed = (2 * stdtr(freedom, -np.abs(t)) for t in (found.product, found.product_bowed))
+    both = np.minimum(2 * np.minimum(straight, bowed), 1.0)
+    return np.asarray(np.where(np.atleast_1d(bent), both, straight))
 
 
 def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:

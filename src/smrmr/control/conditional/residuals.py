@@ -89,7 +89,8 @@ def compare(
     found = np.zeros((6, len(columns), len(E)))
     rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
     _compare(Z, columns, neighbours.straight, neighbours.bent, E, *tiny, found, rank, left)
-    return Comparison(*found, rank=rank, left=left)
+    covariance, correlation, bowed, spread, product, product_bowed = found
+    return Comparison(covariance, correlation, bowed, spread, product, product_bowed, rank, left)
 
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices) -> Vector:

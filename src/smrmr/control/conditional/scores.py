@@ -49,8 +49,8 @@ def parts_of(target: Target) -> tuple[Part, ...]:
     """The target as columns: numbers, and one indicator per class.
 
     Numbers stay as they are if they go with their normal scores by `NEAR_NORMAL`; else, with
-    outliers or long tails, the scores take their place. Of two classes one tells all, so the one
-    whose name comes last stands for both.
+    outliers or long tails, the scores take their place. Of two classes one tells all, so the
+    second stands for both.
     """
     if target.kind != "classes":
         outputs = np.atleast_2d(target.values.T)
@@ -60,7 +60,7 @@ def parts_of(target: Target) -> tuple[Part, ...]:
         y = np.where(near_normal[:, None], plain, scores)
         return tuple(Part(name, y[i], binary=False) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)
-    order = sorted(range(len(target.labels)), key=lambda code: target.labels[code])
+    order = range(len(target.labels))
     shown = order[1:] if len(order) == 2 else order
     return tuple(
         Part(target.labels[code], standardised((codes == code) * 1.0), binary=True)
@@ -74,15 +74,18 @@ def row_order(ranks: Matrix, target: Target) -> Indices:
     By the target; rows that tie there by sums of squares of doubled ranks, whole numbers, so that
     columns in another order do not change it either.
     """
-    outputs = target.values if target.kind != "classes" else _by_label(target)
-    return np.lexsort(
-        (np.sum(ranks.astype(np.int64) ** 2, axis=0), *np.atleast_2d(outputs.T)[::-1])
-    )
+    content = np.sum(ranks.astype(np.int64) ** 2, axis=0)
+    values = _by_size(target, content) if target.kind == "classes" else target.values
+    return np.lexsort((content, *np.atleast_2d(values.T)[::-1]))
 
 
-def _by_label(target: Target) -> Vector:
-    place = np.argsort(np.argsort(np.array(target.labels, dtype=object).astype(str)))
-    return np.asarray(place[target.values.astype(np.intp)], dtype=np.float64)
+def _by_size(target: Target, content: Indices) -> Vector:
+    """Classes numbered by their size, then by what their rows hold: whatever their names."""
+    codes = target.values.astype(np.intp)
+    held = np.zeros(codes.max() + 1, np.int64)
+    np.add.at(held, codes, content)
+    order = np.lexsort((held, np.bincount(codes)))
+    return np.argsort(order)[codes].astype(np.float64)
 
 
 def tie_breakers(n: int) -> tuple[Vector, Vector]:

@@ -1,0 +1,354 @@
+"""The pieces of the conditional tests, and the laws that hold for all of them together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.linear_model import Lasso, LinearRegression
+
+from smrmr import ConditionalTests, Recipe, relevance, select, simulate
+from smrmr.control.conditional.concordance import covariance_of_values, largest_covariance
+from smrmr.control.conditional.distil import Distiller, through_link
+from smrmr.control.conditional.null import covariance_tail
+from smrmr.control.conditional.paths import follow
+from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
+from smrmr.control.conditional.ridge import MIXES, RIDGES, leave_one_out
+from smrmr.control.conditional.scores import Part, standardised, tie_breakers
+from smrmr.control.conditional.statistics import combine, combine_groups, second_opinion
+
+TESTS = Recipe(control="tests")
+
+
+def p_of(X, y, recipe=TESTS):
+    return select(X, y, recipe).p_values
+
+
+def columns(rng, p=12, n=60):
+    return standardised(rng.standard_normal((p, n)))
+
+
+def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
+    settings = {
+        "Z": Z,
+        "owners": np.arange(len(Z)),
+        "part": Part("target", standardised(y[None])[0], binary=False),
+        "proposals": proposals,
+        "relevance": np.zeros(len(Z)),
+        "candidates": np.empty(0, np.intp),
+        "redundancy": np.empty((0, 0)),
+        "target": "continuous",
+    }
+    return Distiller(**(settings | changes))
+
+
+# -- the pieces
+
+
+@pytest.mark.parametrize("n", [5, 40, 333])
+def test_concordance_is_the_projection_correlation(n, rng):
+    """Oracle: `relevance`, which has its own oracles."""
+    X, y = rng.standard_normal((n, 6)), rng.standard_normal(n)
+    found = [covariance_of_values(x, y) / largest_covariance(n) for x in X.T]
+    np.testing.assert_allclose(found, relevance(X, y), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("n", [9, 60, 250])
+def test_the_null_law_is_that_of_permutations(n, rng):
+    """Oracle: permutations, at n between those of the table; four standard errors."""
+    n_draws = 20_000
+    drawn = [covariance_of_values(rng.permutation(n), np.arange(n)) for _ in range(n_draws)]
+    p = covariance_tail(np.array(drawn), n)
+    for level in (0.5, 0.2, 0.05, 0.01, 0.002):
+        share = np.mean(p <= level)
+        assert abs(share - level) < 4 * np.sqrt(level / n_draws) + 0.02 * level, level
+
+
+def test_the_null_law_has_a_limit_and_a_tail():
+    """Laws: p falls with the statistic, from 1; beyond the table like a chi-square's."""
+    for n in (8, 100, 10**6):
+        p = covariance_tail(np.linspace(0, 60, 4000) * n**2, n)
+        assert p[0] == 1
+        assert (np.diff(p) <= 0).all()
+        assert (p[p > 0] < 1e-60).any()
+    # the largest weight of the limit is 16 / pi^4
+    far = covariance_tail(np.array([20.0, 21.0]) * 1e12, 10**6)
+    weight = 16 / np.pi**4
+    expected = stats.chi2.sf(21 / weight, 1) / stats.chi2.sf(20 / weight, 1)
+    assert far[1] / far[0] == pytest.approx(expected, rel=0.2)
+
+
+def test_lasso_is_that_of_scikit_learn(rng):
+    """Oracle: scikit-learn's Lasso, whose loss is the same; 1e-3 is our stopping rule's reach."""
+    Z = columns(rng)
+    y = standardised((Z[0] - Z[3] + rng.standard_normal(60))[None])[0]
+    gram, gain = Z @ Z.T / 60, Z @ y / 60
+    out = np.arange(12) == 3
+    path = follow(gram, gain, 60, concave=False, out=out)
+    for step in (0, 5, 10):
+        lasso = Lasso(alpha=path.lams[step], fit_intercept=False, tol=1e-10).fit(Z[~out].T, y)
+        np.testing.assert_allclose(path.coefficients[step][~out], lasso.coef_, atol=1e-3)
+    assert not path.coefficients[:, out].any()
+    errors = [
+        np.mean((y - b @ Z) ** 2) / (1 - (np.count_nonzero(b) + 1) / 60) ** 2
+        for b in path.coefficients[np.isfinite(path.criterion)]
+    ]
+    np.testing.assert_allclose(path.criterion[np.isfinite(path.criterion)], errors, rtol=1e-6)
+
+
+def test_mcp_meets_its_conditions(rng):
+    """Oracle: the conditions of a stationary point of MCP with concavity 3."""
+    Z = columns(rng)
+    y = standardised((Z[0] - Z[3] + rng.standard_normal(60))[None])[0]
+    path = follow(Z @ Z.T / 60, Z @ y / 60, 60, concave=True, out=np.zeros(12, bool))
+    for lam, b in zip(path.lams[:12], path.coefficients[:12], strict=True):
+        gradient = Z @ (y - b @ Z) / 60
+        slope = np.sign(b) * np.maximum(lam - np.abs(b) / 3, 0)
+        active = b != 0
+        np.testing.assert_allclose(gradient[active], slope[active], atol=1e-3)
+        assert (np.abs(gradient[~active]) <= lam + 1e-3).all()
+
+
+@pytest.mark.parametrize("concave", [False, True])
+def test_a_known_path_saves_time_only(concave, rng):
+    """Oracle: the path followed from its start."""
+    Z = columns(rng, p=30)
+    y = standardised((Z[:3].sum(axis=0) + rng.standard_normal(60))[None])[0]
+    gram, gain = Z @ Z.T / 60, Z @ y / 60
+    whole = follow(gram, gain, 60, concave, np.zeros(30, bool))
+    for k in range(30):
+        out = np.arange(30) == k
+        np.testing.assert_allclose(
+            follow(gram, gain, 60, concave, out, whole).chosen,
+            follow(gram, gain, 60, concave, out).chosen,
+            atol=1e-3,
+        )
+
+
+def test_kernel_ridge_leaves_rows_out(rng):
+    """Oracle: a fit to all other rows for every row, kernel mix and ridge, literally.
+
+    Ours centres the kernel once, over all rows, which differs in the order of 1/n.
+    """
+    n = 80
+    x = columns(rng, p=2, n=n)
+    y = standardised((np.abs(x[0]) + x[1] + 0.3 * rng.standard_normal(n))[None])[0]
+    d = (x[:, :, None] - x[:, None, :]) ** 2
+    kernels = x.T @ x, np.exp(-d / 2).sum(axis=0), 2 * np.exp(-d.sum(axis=0) / 4)
+    errors = []
+    for mix in MIXES:
+        kernel = sum(w * k for w, k in zip(mix, kernels, strict=True))
+        for ridge in RIDGES:
+            left_out = np.empty(n)
+            for i in range(n):
+                kept = np.arange(n) != i
+                inner = kernel[np.ix_(kept, kept)]
+                means = inner.mean(axis=0)
+                centred = inner - means - means[:, None] + inner.mean()
+                new = kernel[i, kept] - kernel[i, kept].mean() - means + inner.mean()
+                weights = np.linalg.solve(centred + ridge * np.eye(n - 1), y[kept] - y[kept].mean())
+                left_out[i] = y[i] - y[kept].mean() - new @ weights
+            errors.append(np.mean(left_out**2))
+    assert np.mean(leave_one_out(x, y) ** 2) == pytest.approx(min(errors), rel=0.05)
+    np.testing.assert_allclose(leave_one_out(x[:0], y), y - (y.sum() - y) / (n - 1))
+
+
+def test_landmarks_change_little(rng):
+    """Oracle: the exact fit of the same data, by raising the number of landmarks."""
+    import smrmr.control.conditional.ridge as ridge
+
+    x = columns(rng, p=3, n=400)
+    y = standardised((np.abs(x[0]) + x[1] + 0.5 * rng.standard_normal(400))[None])[0]
+    some = leave_one_out(x, y)
+    kept, ridge.MOST_LANDMARKS = ridge.MOST_LANDMARKS, 400
+    try:
+        every = leave_one_out(x, y)
+    finally:
+        ridge.MOST_LANDMARKS = kept
+    assert np.corrcoef(some, every)[0, 1] > 0.999
+
+
+def test_residuals_are_those_of_least_squares(rng):
+    """Oracle: scikit-learn's regressions, and the t-test of a coefficient in the larger one."""
+    Z = columns(rng, p=8, n=70)
+    Z[0] = standardised((Z[1] + Z[2] + rng.standard_normal(70))[None])[0]
+    e = rng.standard_normal(70)
+    e -= e.mean()
+    near = Neighbours(np.array([[1, 2, -1]]), np.array([[-1]]))
+    r = residual(Z, 0, near.straight[0], near.bent[0])
+    others = Z[[1, 2]].T
+    np.testing.assert_allclose(
+        r, Z[0] - LinearRegression().fit(others, Z[0]).predict(others), atol=1e-12
+    )
+    found = compare(Z, np.array([0]), near, e[None], tie_breakers(70))
+    design = np.c_[np.ones(70), others, Z[0]]
+    coefficients, (rss,), *_ = np.linalg.lstsq(design, e)
+    error = np.sqrt(rss / 66 * np.linalg.inv(design.T @ design)[3, 3])
+    t = coefficients[3] / error
+    assert found.rank[0] == 2
+    partial = found.correlation[0, 0]
+    assert partial * np.sqrt(66 / (1 - partial**2)) == pytest.approx(t)
+    free = e - LinearRegression().fit(others, e).predict(others)
+    assert found.spread[0, 0] == pytest.approx(np.corrcoef(r, np.abs(free))[0, 1])
+    assert found.bowed[0, 0] == pytest.approx(np.corrcoef(np.abs(r), free)[0, 1])
+    assert second_opinion(found, 70, False)[0, 0] == pytest.approx(
+        2 * stats.t.sf(abs(stats.ttest_1samp(r * free, 0).statistic), 66)
+    )
+
+
+def test_neighbours_are_the_strongest_correlations(rng):
+    """Oracle: a sort of all correlations; columns of the same owner do not count."""
+    Z = columns(rng, p=40, n=50)
+    Z[20:] = standardised(Z[:20] + 0.5 * Z[20:])
+    owners = np.arange(40) // 2
+    near = find_neighbours(Z, standardised(np.abs(Z)), owners, slice(5, 9))
+    bound = np.sqrt(2 * np.log(40) / 50)
+    for k in range(5, 9):
+        size = np.abs(Z @ Z[k]) / 50
+        size[owners == owners[k]] = 0
+        expected = [j for j in np.argsort(-size) if size[j] > bound][:10]
+        found = near.straight[k - 5]
+        assert found[found >= 0].tolist() == expected
+
+
+def test_p_values_are_combined_by_cauchy():
+    """Oracle: the distribution of scipy."""
+    p = np.array([0.3, 0.02, 0.6])
+    weights = np.array([0.5, 0.25, 0.25])
+    expected = stats.cauchy.sf(np.sum(weights * stats.cauchy.isf(p)))
+    assert combine(p[:, None], weights[:, None])[0] == pytest.approx(expected)
+    assert combine(np.array([1e-12, 1e-12])) == pytest.approx(1e-12)
+    grouped = combine_groups(np.array([[0.1], [0.2], [0.5]]), np.array([0, 2]))
+    np.testing.assert_allclose(grouped, [combine(np.array([0.1, 0.2])), 0.5])
+
+
+def test_the_link_is_a_logistic_regression(rng):
+    """Oracle: at the solution the residual is orthogonal to the intercept."""
+    f = rng.standard_normal(200)
+    y = standardised(((f + rng.logistic(size=200)) > 0)[None] * 1.0)[0]
+    e = through_link(y, f)
+    assert abs(e.sum()) < 1e-4
+    assert abs(np.corrcoef(e, f)[0, 1]) < 0.05
+    assert np.mean(e**2) < np.mean(y**2)
+
+
+# -- laws
+
+
+@pytest.mark.parametrize("proposals", [("lasso", "mcp"), ("mrmr",)])
+def test_a_fit_without_a_feature_never_saw_it(proposals, rng):
+    """Law: whatever stands in its place, the residual stays, up to where descent stops."""
+    Z = columns(rng, p=25)
+    y = Z[:4].sum(axis=0) + rng.standard_normal(60)
+    for k in (0, 3, 10):
+        other = Z.copy()
+        other[k] = standardised((y + 0.1 * rng.standard_normal(60))[None])[0]
+        residuals = []
+        for values in (Z, other):
+            strength = relevance(values.T, y)
+            candidates = np.arange(25)
+            fitted = distiller(
+                values, y, proposals, relevance=strength, candidates=candidates,
+                redundancy=np.array([relevance(values.T, x) for x in values]),
+            )  # fmt: skip
+            residuals.append(fitted.without(k).residual)
+        np.testing.assert_allclose(*residuals, atol=1e-4)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return simulate("3.b", n=100, p=100, random_state=3)
+
+
+@pytest.mark.parametrize("design", ["3.b", "genotypes", "2.c"])
+def test_order_does_not_matter(design, rng):
+    """Law: rows or columns in another order permute the p-values, to the last bit."""
+    data = simulate(design, n=80, p=95, random_state=1)
+    y = data.y.astype(int).astype(str) if data.target == "classes" else data.y
+    p = p_of(data.X, y)
+    rows, features = rng.permutation(80), rng.permutation(95)
+    np.testing.assert_array_equal(p_of(data.X[rows], y[rows]), p)
+    np.testing.assert_array_equal(p_of(data.X[:, features], y), p[features])
+
+
+def test_neither_seed_nor_jobs_nor_names_matter(study):
+    """Law: the same data give the same answer."""
+    y = np.array(["ill", "well"])[study.y.astype(int)]
+    p = p_of(study.X, y)
+    np.testing.assert_array_equal(select(study.X, y, TESTS, rng=5).p_values, p)
+    np.testing.assert_array_equal(p_of(study.X, y, Recipe(control="tests", n_jobs=2)), p)
+    np.testing.assert_array_equal(p_of(study.X, np.where(y == "ill", "z", "a")), p)
+
+
+def test_only_the_order_of_values_counts(study):
+    """Law: features go in by their ranks."""
+    y = study.y.astype(int).astype(str)
+    np.testing.assert_array_equal(p_of(np.exp(study.X), y), p_of(study.X, y))
+
+
+@pytest.mark.parametrize("effect", ["linear", "even", "spread"])
+def test_effects_of_every_kind_are_found(effect, rng):
+    """Oracle: how the data were made."""
+    X = rng.standard_normal((200, 40))
+    noise = rng.standard_normal(200)
+    y = {
+        "linear": X[:, 3] + noise,
+        "even": 2 * np.abs(X[:, 3]) + noise,
+        "spread": np.exp(X[:, 3]) * noise,
+    }[effect]
+    assert 3 in select(X, y, Recipe(fdr=0.1, control="tests")).selected
+
+
+def test_a_category_of_many_levels_is_one_feature(rng):
+    """Oracle: how the data were made: level "c" is higher."""
+    frame = pd.DataFrame(rng.standard_normal((150, 20)), columns=[f"g{k}" for k in range(20)])
+    frame["site"] = pd.Categorical(rng.choice(list("abcd"), 150))
+    y = 2.0 * (frame["site"] == "c") + rng.standard_normal(150)
+    found = select(frame, y, Recipe(fdr=0.1, control="tests"))
+    assert found.selected_names == ["site"]
+    assert len(found.p_values) == 21
+
+
+def test_a_proxy_is_explained_by_what_it_stands_for(rng):
+    """Oracle: how the data were made: y knows feature 0, feature 1 is feature 0 and noise."""
+    X = rng.standard_normal((300, 30))
+    X[:, 1] = X[:, 0] + 0.5 * rng.standard_normal(300)
+    y = 2 * X[:, 0] + rng.standard_normal(300)
+    found = select(X, y, Recipe(fdr=0.1, control="tests"))
+    assert 0 in found.selected
+    assert found.outcome(1) == "explained by others"
+    assert found.evidence.marginal[1] < 1e-6
+
+
+def test_settings_are_checked():
+    """Oracle: what there is."""
+    with pytest.raises(ValueError, match="multiplicity='bonferroni'"):
+        ConditionalTests(multiplicity="bonferroni")
+    with pytest.raises(ValueError, match="proposals='forest'"):
+        ConditionalTests(proposals="lasso+forest")
+    assert p_of(*_small(), Recipe(control="tests(proposals=mrmr, guard=false)")).shape == (95,)
+
+
+def _small():
+    data = simulate("1.d", n=60, p=95, random_state=0)
+    return data.X, data.y
+
+
+def null_shares(design, n, p, seeds, levels):
+    """Share of false features with a p-value at or below each level, one row per data set."""
+    shares = []
+    for seed in seeds:
+        data = simulate(design, n=n, p=p, random_state=seed)
+        y = data.y.astype(int).astype(str) if data.target == "classes" else data.y
+        found = np.delete(p_of(data.X, y), data.support)
+        shares.append([np.mean(found <= level) for level in levels])
+    return np.array(shares)
+
+
+@pytest.mark.parametrize("design", ["null", "1.c"])
+def test_null_p_values_are_uniform(design):
+    """Oracle: the uniform law, within three standard errors over data sets."""
+    shares = null_shares(design, 60, 40, range(900, 930), levels=(0.05, 0.2))
+    error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
+    assert (np.abs(shares.mean(axis=0) - [0.05, 0.2]) < 3 * error + [0.005, 0.02]).all()

@@ -39,7 +39,7 @@ class Recipe:
     """
 
     fdr: float = 0.3
-    control: Any = "knockoffs"
+    control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
     keep_data: bool = False

@@ -84,7 +84,7 @@ class SmRMR(Selector):
 
     fdr: float = 0.3
     _: KW_ONLY
-    control: Any = "knockoffs"
+    control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
     keep_data: bool = False

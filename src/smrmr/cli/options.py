@@ -1,6 +1,7 @@
 """Reads the options of a command: typed, from a settings file, or of a run taken up again."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -60,7 +61,7 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
 def _control_for(control: str, changes: dict[str, Any]) -> Any:
     """The controller asked for; where the choice is ours, one that has the settings asked for."""
     picked = as_control(control)
-    if control == "auto" and not all(hasattr(picked, name) for name in changes):
+    if control == "auto" and not set(changes) <= {f.name for f in fields(picked)}:
         return as_control("knockoffs")
     return picked
 

@@ -100,7 +100,7 @@ def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
         features = features[:MOST_TESTED]
     ranks, owners = _ranks(study.columns, features, work)
     order = row_order(ranks, study.target)
-    ranks = np.ascontiguousarray(ranks[:, order])  # sums depend on the layout in their last bit
+    ranks = ranks[:, order]
     Z = normal_scores(ranks)
     target = take_rows(study.target, order)
     parts = parts_of(target)

@@ -53,7 +53,7 @@ def parts_of(target: Target) -> tuple[Part, ...]:
     whose name comes last stands for both.
     """
     if target.kind != "classes":
-        outputs = np.ascontiguousarray(np.atleast_2d(target.values.T))
+        outputs = np.atleast_2d(target.values.T)
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         plain, scores = standardised(outputs), normal_scores(doubled_ranks(outputs))
         near_normal = np.mean(plain * scores, axis=1) >= NEAR_NORMAL

@@ -119,7 +119,7 @@ def _by_p_values(
 
 
 METHODS: dict[str, Method] = {
-    **_smrmr("default", SmRMR),
+    **_smrmr("default", partial(SmRMR, control="knockoffs")),
     **_smrmr("default, HSIC", partial(SmRMR, control="knockoffs(measure=hsic)")),
     **_smrmr("PC, none", partial(SmRMR.paper, measure="pc", penalty="none")),
     **_smrmr("PC, L1", partial(SmRMR.paper, measure="pc", penalty="l1")),

@@ -68,8 +68,8 @@ def classes(folder):
 
 PAPER, DEFAULT = KnockoffFilter.paper, KnockoffFilter
 CASES = {
-    "default numbers": (numbers, Recipe()),
-    "default classes": (classes, Recipe()),
+    "default numbers": (numbers, Recipe(control=DEFAULT())),
+    "default classes": (classes, Recipe(control=DEFAULT())),
     "paper numbers": (numbers, Recipe(control=PAPER())),
     "paper classes": (classes, Recipe(control=PAPER())),
     "hsic": (
@@ -78,12 +78,12 @@ CASES = {
     ),
     "hsic classes": (classes, Recipe(control=DEFAULT(measure="hsic"))),
     "hsic paper": (numbers, Recipe(control=PAPER(measure="hsic"))),
-    "non-linear": (lambda folder: drawn("2.c", 300, 400, 13), Recipe()),
-    "ties": (of_three_levels, Recipe()),
-    "copies": (with_copies, Recipe()),
-    "source": (from_a_file, Recipe()),
+    "non-linear": (lambda folder: drawn("2.c", 300, 400, 13), Recipe(control=DEFAULT())),
+    "ties": (of_three_levels, Recipe(control=DEFAULT())),
+    "copies": (with_copies, Recipe(control=DEFAULT())),
+    "source": (from_a_file, Recipe(control=DEFAULT())),
     "draws": (numbers, Recipe(fdr=0.5, control=DEFAULT(n_draws=2))),
-    "no screen": (lambda folder: drawn("1.d", 250, 100, 18), Recipe(fdr=0.2)),
+    "no screen": (lambda folder: drawn("1.d", 250, 100, 18), Recipe(fdr=0.2, control=DEFAULT())),
     "dcor": (numbers, Recipe(control=DEFAULT(measure="dcor"))),
     "pearson scad": (numbers, Recipe(control=DEFAULT(measure="pearson", penalty="scad"))),
     "debiased": (numbers, Recipe(control=DEFAULT(lam="cv(debiased=true)"))),
@@ -96,12 +96,12 @@ CASES = {
             )
         ),
     ),
-    "outputs": (of_two_outputs, Recipe()),
+    "outputs": (of_two_outputs, Recipe(control=DEFAULT())),
     "given knockoffs": (
         lambda folder: drawn("1.d", 240, 100, 20),
         Recipe(control=DEFAULT(knockoffs=lambda X, rng: rng.permuted(X, axis=0))),
     ),
-    "frame": (in_a_frame, Recipe(target="continuous")),
+    "frame": (in_a_frame, Recipe(target="continuous", control=DEFAULT())),
 }
 
 

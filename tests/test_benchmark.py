@@ -83,7 +83,7 @@ def test_every_method_selects_features_and_the_same_again(name, design):
 @pytest.mark.parametrize(
     ("variant", "build"),
     [
-        ("default", SmRMR),
+        ("default", lambda fdr, **k: SmRMR(fdr, control="knockoffs", **k)),
         ("default, HSIC", lambda fdr, **k: SmRMR(fdr, control="knockoffs(measure=hsic)", **k)),
         ("PC, none", lambda fdr, **k: SmRMR.paper(fdr, penalty="none", **k)),
     ],

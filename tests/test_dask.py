@@ -33,7 +33,7 @@ def data(tmp_path_factory):
 
 def test_a_lost_worker_changes_nothing(data):
     drawn, source = data
-    recipe = Recipe(max_memory="50MB")
+    recipe = Recipe(control="knockoffs", max_memory="50MB")
     expected = select(drawn.X, drawn.y, recipe, rng=0)
     with (
         distributed.LocalCluster(
@@ -79,6 +79,7 @@ def test_the_command_uses_the_workers_of_a_scheduler(data, tmp_path):
     )
     command = [sys.executable, "-m", "smrmr", "select", str(source.path), "--pheno", str(frame)]
     command += ["--id", "id", "--target", "y", "--max-memory", "50MB", "--json"]
+    command += ["--control", "knockoffs"]
     try:
         plain, shared = (
             subprocess.run([*command, "--out", str(tmp_path / name), *more], capture_output=True)
@@ -106,12 +107,14 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_threads_of_the_user_may_select_at_the_same_time(data):
+@pytest.mark.parametrize("control", ["tests", "knockoffs"])
+def test_threads_of_the_user_may_select_at_the_same_time(control, data):
     drawn, _ = data
+    settings = Recipe(control=control)
     found = {}
 
     def one(seed):
-        found[seed] = select(drawn.X[:, :300], drawn.y, rng=seed).W
+        found[seed] = select(drawn.X[:, :300], drawn.y, settings, rng=seed)
 
     threads = [threading.Thread(target=one, args=(seed,)) for seed in (1, 2)]
     for thread in threads:
@@ -119,5 +122,8 @@ def test_threads_of_the_user_may_select_at_the_same_time(data):
         time.sleep(0.01)
     for thread in threads:
         thread.join()
-    for seed, W in found.items():
-        assert_array_equal(W, select(drawn.X[:, :300], drawn.y, rng=seed).W)
+    assert len(found) == 2
+    for seed, one_of_two in found.items():
+        alone = select(drawn.X[:, :300], drawn.y, settings, rng=seed)
+        assert_array_equal(one_of_two.evidence.scores, alone.evidence.scores)
+        assert_array_equal(one_of_two.q_values, alone.q_values)

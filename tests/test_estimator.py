@@ -116,10 +116,14 @@ def test_works_in_pipelines_and_searches():
     assert cross_val_score(search, data.X, data.y, cv=2).mean() > 0.4
 
 
-def test_clone_and_pickle_keep_everything(data):
-    fitted = SmRMR(fdr=0.2, random_state=1).fit(data.X, data.y)
+@pytest.mark.parametrize("control", ["tests", "knockoffs"])
+def test_clone_and_pickle_keep_everything(control, data):
+    fitted = SmRMR(fdr=0.2, control=control, random_state=1).fit(data.X, data.y)
     again = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(again.W_, fitted.W_)
+    evidence = again.selection_.evidence
+    np.testing.assert_array_equal(evidence.scores, fitted.selection_.evidence.scores)
+    np.testing.assert_array_equal(again.q_values_, fitted.q_values_)
+    np.testing.assert_array_equal(again.selected_, fitted.selected_)
     assert again.selection_.to_json() == fitted.selection_.to_json()
     copy = clone(fitted)
     assert copy.get_params() == fitted.get_params()
@@ -129,14 +133,21 @@ def test_clone_and_pickle_keep_everything(data):
 
 
 @nothing_found
-def test_an_empty_selection_warns_and_gives_no_columns(rng):
+@pytest.mark.parametrize(
+    ("control", "why"),
+    [
+        ("knockoffs", "at least 20 features must stand out"),
+        ("tests", "no p-value is small enough among 20 features"),
+    ],
+)
+def test_an_empty_selection_warns_and_gives_no_columns(control, why, rng):
     X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
-    fitted = SmRMR(fdr=0.05, random_state=0).fit(X, y)
+    fitted = SmRMR(fdr=0.05, control=control, random_state=0).fit(X, y)
     assert fitted.selected_.size == 0
     with pytest.warns(UserWarning, match="No features were selected"):
         assert fitted.transform(X).shape == (60, 0)
-    assert "at least 20 features must stand out" in str(fitted.selection_)
-    relaxed = SmRMR(fdr=0.05, on_empty="relax", random_state=0).fit(X, y)
+    assert why in str(fitted.selection_)
+    relaxed = SmRMR(fdr=0.05, control=control, on_empty="relax", random_state=0).fit(X, y)
     assert relaxed.transform(X).shape[1] >= 1
 
 
@@ -157,17 +168,24 @@ def test_random_states_of_every_kind(data):
     np.testing.assert_array_equal(one, two)
 
 
-def test_bars_show_stages_and_silence_is_the_default(data, capsys, caplog):
+@pytest.mark.parametrize(
+    ("control", "logged", "shown"),
+    [
+        ("knockoffs", "knockoffs: ", ("relevance", "tuning")),
+        ("tests", "tests: ", ("scores", "fits without a feature")),
+    ],
+)
+def test_bars_show_stages_and_silence_is_the_default(control, logged, shown, data, capsys, caplog):
     with caplog.at_level(logging.INFO, logger="smrmr"):
-        SmRMR(random_state=0).fit(data.X, data.y)
+        SmRMR(control=control, random_state=0).fit(data.X, data.y)
     quiet = capsys.readouterr()
     assert quiet.out == quiet.err == ""
-    assert any("knockoffs" in message for message in caplog.messages)
-    SmRMR(random_state=0, verbose=1).fit(data.X, data.y)
+    assert any(logged in message for message in caplog.messages)
+    SmRMR(control=control, random_state=0, verbose=1).fit(data.X, data.y)
     loud = capsys.readouterr()
     assert loud.out == ""
-    assert "relevance" in loud.err
-    assert "tuning" in loud.err
+    for stage in shown:
+        assert stage in loud.err
 
 
 def test_sparse_and_several_outputs(data):

@@ -499,7 +499,7 @@ def test_names_that_a_spreadsheet_would_run_are_defused(tmp_path, monkeypatch):
     assert CliRunner().invoke(app, ["select", "d.csv", "--target", "y"]).exit_code == 0
     written = pd.read_csv("smrmr-d/features.csv")
     assert {"'=1+1", "'@cmd", "'+x", "'-x"} <= set(written["feature"])
-    assert pd.api.types.is_float_dtype(written["W"])
+    assert pd.api.types.is_float_dtype(written["p_value"])
 
 
 def test_ctrl_c_exits_130_and_leaves_nothing(table, tmp_path, monkeypatch):

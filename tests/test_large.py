@@ -58,8 +58,9 @@ def write_npy(folder, data):
     return {"path": folder / "d.npy", "pheno": folder / "pheno.csv", "id": "row", "target": "size"}
 
 
+@pytest.mark.parametrize("control", ["tests", "knockoffs"])
 @pytest.mark.parametrize("write", [write_bed, write_h5ad, write_zarr, write_npy])
-def test_blocks_give_what_the_whole_gives(write, genotypes, tmp_path, monkeypatch):
+def test_blocks_give_what_the_whole_gives(write, control, genotypes, tmp_path, monkeypatch):
     options = write(tmp_path, genotypes)
     whole = read_data(**options)
     monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
@@ -73,8 +74,11 @@ def test_blocks_give_what_the_whole_gives(write, genotypes, tmp_path, monkeypatc
     assert "read in blocks" in blocks.notes[0]
     names = blocks.X.names or tuple(f"x{k}" for k in range(150))
     assert names == tuple(whole.X.columns)
-    expected, found = (select(d.X, d.y, Recipe(fdr=0.5), rng=0) for d in (whole, blocks))
-    assert_array_equal(found.W, expected.W)
+    settings = Recipe(fdr=0.5, control=control)
+    expected, found = (select(d.X, d.y, settings, rng=0) for d in (whole, blocks))
+    assert_array_equal(found.evidence.scores, expected.evidence.scores)
+    assert_array_equal(found.q_values, expected.q_values)
+    assert_array_equal(found.selected, expected.selected)
     assert found.names == expected.names
 
 

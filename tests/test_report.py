@@ -137,7 +137,7 @@ def cases():
         "no penalty": fitted(penalty="none"),
         "classes": fitted("3.b", labels=["well", "ill"], fdr=0.4),
         "multi-output": select(X, two, recipe(fdr=0.5), rng=0),
-        "counts": select(counts, counts[:, :6] @ np.arange(1, 7.0) + X[:, 0], rng=0),
+        "counts": select(counts, counts[:, :6] @ np.arange(1, 7.0) + X[:, 0], recipe(), rng=0),
         "copies": select(copies, y, recipe(fdr=0.5, screening="none"), rng=0),
     }
 

@@ -27,9 +27,17 @@ from smrmr.data.sources import DaskColumns, Subset, as_source
 from smrmr.groups.copies import find_copies
 from smrmr.runs.checkpoints import Checkpoints, checkpoints_in
 
+both_controls = pytest.mark.parametrize("control", ["tests", "knockoffs"])
 pytestmark = pytest.mark.filterwarnings(
     "ignore:Knockoffs. NOT exchangeable", "ignore:y has 12 classes"
 )
+
+
+def assert_same(found, expected):
+    """The same answer, bit for bit."""
+    assert_array_equal(found.evidence.scores, expected.evidence.scores)
+    assert_array_equal(found.q_values, expected.q_values)
+    assert_array_equal(found.selected, expected.selected)
 
 
 def write_npy(folder, X):
@@ -132,14 +140,15 @@ def test_columns_come_as_they_are(write, data, tmp_path):
         assert len(pickle.dumps(source)) < 2000
 
 
+@both_controls
 @pytest.mark.parametrize("write", NUMBERS)
-def test_every_source_gives_the_same_selection(write, data, tmp_path):
+def test_every_source_gives_the_same_selection(write, control, data, tmp_path):
     """Bit for bit with projection correlation, from relevance to the last number."""
     source = write(tmp_path, data.X)
     assert_array_equal(relevance(source, data.y), relevance(data.X, data.y))
-    expected = select(data.X, data.y, Recipe(fdr=0.4), rng=0)
-    found = select(source, data.y, Recipe(fdr=0.4), rng=0)
-    assert_array_equal(found.W, expected.W)
+    expected = select(data.X, data.y, Recipe(fdr=0.4, control=control), rng=0)
+    found = select(source, data.y, Recipe(fdr=0.4, control=control), rng=0)
+    assert_same(found, expected)
     assert_array_equal(found.relevance, expected.relevance)
     assert [g.tolist() for g in found.groups] == [g.tolist() for g in expected.groups] == [[31, 33]]
     assert found.constants.tolist() == expected.constants.tolist() == [20]
@@ -198,12 +207,13 @@ def test_bed_files_are_read_as_bed_reader_reads_them(n, tmp_path, rng):
         assert_array_equal(filled[:, k], np.where(theirs[:, k] < 0, mode, theirs[:, k]))
 
 
-def test_genotypes_select_alike_from_file_and_memory(genotypes, tmp_path):
+@both_controls
+def test_genotypes_select_alike_from_file_and_memory(control, genotypes, tmp_path):
     X = genotypes.X.astype(np.int8)
     source = write_bed(tmp_path, X)
-    expected = select(X, genotypes.y, Recipe(fdr=0.5), rng=3)
-    found = select(source, genotypes.y, Recipe(fdr=0.5), rng=3)
-    assert_array_equal(found.W, expected.W)
+    expected = select(X, genotypes.y, Recipe(fdr=0.5, control=control), rng=3)
+    found = select(source, genotypes.y, Recipe(fdr=0.5, control=control), rng=3)
+    assert_same(found, expected)
     assert found.names[7] == "rs7"
 
 
@@ -325,13 +335,14 @@ def test_little_is_sent_to_workers(data, tmp_path):
     assert len(pickle.dumps(array.span(10, 20))) < 9000
 
 
+@both_controls
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
-def test_engines_agree(backend, data, tmp_path):
+def test_engines_agree(backend, control, data, tmp_path):
     source = write_npy(tmp_path, data.X)
-    expected = select(data.X, data.y, Recipe(fdr=0.4), rng=0)
+    expected = select(data.X, data.y, Recipe(fdr=0.4, control=control), rng=0)
     with joblib.parallel_config(backend=backend, n_jobs=2):
-        found = select(source, data.y, Recipe(fdr=0.4, n_jobs=2), rng=0)
-    assert_array_equal(found.W, expected.W)
+        found = select(source, data.y, Recipe(fdr=0.4, control=control, n_jobs=2), rng=0)
+    assert_same(found, expected)
 
 
 def test_copies_among_few_levels_are_found_by_brute_force_too(rng):
@@ -388,9 +399,10 @@ def test_blocks_are_kept_checked_and_tied_to_their_run(tmp_path, caplog):
         pass
 
 
-def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
+@both_controls
+def test_a_resumed_run_gives_the_same_answer(control, data, tmp_path):
     """Also with a block damaged, and it computes only what is not there."""
-    settings = Recipe(fdr=0.4, max_memory="200kB")
+    settings = Recipe(fdr=0.4, control=control, max_memory="200kB")
     expected = select(data.X, data.y, settings, rng=0)
     first = select(data.X, data.y, settings, rng=0, run_dir=tmp_path / "run")
     blocks = sorted((tmp_path / "run").glob("stage*"))
@@ -401,11 +413,11 @@ def test_a_resumed_run_gives_the_same_answer(data, tmp_path):
     lost.unlink()
     second = select(data.X, data.y, settings, rng=0, run_dir=tmp_path / "run")
     for found in (first, second):
-        assert_array_equal(found.W, expected.W)
+        assert_same(found, expected)
     again = {block for block in blocks if block.stat().st_mtime_ns != written[block]}
     assert again == {damaged, lost}
     with pytest.raises(
-        ValueError, match=r"control was 'knockoffs' and is 'knockoffs.penalty=scad.'"
+        ValueError, match=rf"control was '{control}' and is 'knockoffs.penalty=scad.'"
     ):
         select(data.X, data.y, recipe(fdr=0.4, max_memory="200kB", penalty="scad"), rng=0,
                run_dir=tmp_path / "run")  # fmt: skip
@@ -438,7 +450,8 @@ import numpy as np
 from smrmr import Recipe, select
 from smrmr.data import open_columns
 y = np.load(sys.argv[2])
-found = select(open_columns(sys.argv[1]), y, Recipe(max_memory="20MB"), rng=0, run_dir=sys.argv[3])
+settings = Recipe(control="knockoffs", max_memory="20MB")
+found = select(open_columns(sys.argv[1]), y, settings, rng=0, run_dir=sys.argv[3])
 np.save(sys.argv[4], found.W)
 """
 
@@ -461,12 +474,14 @@ def test_kill_minus_nine_loses_blocks_in_flight_only(tmp_path):
     assert not (tmp_path / "W.npy").exists()
     subprocess.run(command, check=True)
     assert all(path.stat().st_mtime_ns == stamp for path, stamp in kept.items())
-    expected = select(drawn.X, drawn.y, Recipe(max_memory="20MB"), rng=0).W
+    settings = Recipe(control="knockoffs", max_memory="20MB")
+    expected = select(drawn.X, drawn.y, settings, rng=0).W
     assert_array_equal(np.load(tmp_path / "W.npy"), expected)
 
 
-def test_a_full_disk_is_an_error_and_keeps_what_is_there(data, tmp_path, monkeypatch):
-    settings = Recipe(fdr=0.4, max_memory="200kB")
+@both_controls
+def test_a_full_disk_is_an_error_and_keeps_what_is_there(control, data, tmp_path, monkeypatch):
+    settings = Recipe(fdr=0.4, control=control, max_memory="200kB")
     write = Path.write_bytes
     count = 0
 
@@ -484,7 +499,7 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(data, tmp_path, monkeyp
     assert len(list((tmp_path / "run").glob("stage*"))) == 5
     assert not list((tmp_path / "run").glob(".smrmr*"))
     found = select(data.X, data.y, settings, rng=0, run_dir=tmp_path / "run")
-    assert_array_equal(found.W, select(data.X, data.y, settings, rng=0).W)
+    assert_same(found, select(data.X, data.y, settings, rng=0))
 
 
 def test_large_redundancies_go_to_a_file(data):

@@ -151,7 +151,7 @@ def test_many_classes_are_warned_of(rng):
     """Oracle: benchmarks/studies/many_labels.py, where the level failed beyond 10 classes."""
     X = rng.normal(size=(150, 20))
     with pytest.warns(UserWarning, match="y has 15 classes"):
-        select(X, labels(15), Recipe(), rng=0)
+        select(X, labels(15), Recipe(control="knockoffs"), rng=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        select(X, labels(10), Recipe(), rng=0)
+        select(X, labels(10), Recipe(control="knockoffs"), rng=0)

@@ -16,8 +16,9 @@ class Recipe:
     fdr
         Largest expected share of false features among those selected, in (0, 1).
     control
-        How that share is controlled: ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the
-        bit), ``"tests"``, or a `KnockoffFilter` or `ConditionalTests` with its settings.
+        How that share is controlled: ``"auto"`` (``"tests"``, so far whatever the data),
+        ``"tests"``, ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the bit), or a
+        `ConditionalTests` or `KnockoffFilter` with its settings.
     target
         How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
     on_empty
@@ -39,7 +40,7 @@ class Recipe:
     """
 
     fdr: float = 0.3
-    control: Any = "knockoffs"
+    control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
     keep_data: bool = False

@@ -45,8 +45,8 @@ def select(
     target: Annotated[str | None, Option(help="Column to predict.")] = None,
     fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
     control: Annotated[
-        str, Option(help="knockoffs, tests, paper, or tests(guard=false) and the like.")
-    ] = "knockoffs",
+        str, Option(help="auto, tests, knockoffs, paper, or tests(guard=false).")
+    ] = "auto",
     measure: Annotated[str | None, Option(help="pc, hsic, dcor or pearson.")] = None,
     penalty: Annotated[str | None, Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
     lam: Annotated[str | None, Option(help="cv, cv(debiased=true), bayes, a number.")] = None,
@@ -183,7 +183,7 @@ def demo(
     n: Annotated[int, Option(help="Number of samples.")] = 500,
     p: Annotated[int, Option(help="Number of features.")] = 2000,
     fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
-    control: Annotated[str, Option(help="knockoffs, tests or paper.")] = "knockoffs",
+    control: Annotated[str, Option(help="auto, tests, knockoffs or paper.")] = "auto",
     seed: Annotated[int, Option(help="Seed of the draw.")] = 0,
     out: Annotated[Path, Option(help="Folder to write.")] = Path("smrmr-demo"),
 ) -> None:

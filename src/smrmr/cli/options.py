@@ -1,6 +1,7 @@
 """Reads the options of a command: typed, from a settings file, or of a run taken up again."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args
 
@@ -48,13 +49,21 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
         changes["n_draws"] = changes.pop("draws")
     return Recipe(
         fdr=options["fdr"],
-        control=change_strategy(as_control(options["control"]), changes),
+        control=change_strategy(_control_for(options["control"], changes), changes),
         target=options["target_type"],
         on_empty=options["on_empty"],
         keep_data=options["keep_data"],
         max_memory=options["max_memory"],
         n_jobs=options["jobs"],
     )
+
+
+def _control_for(control: str, changes: dict[str, Any]) -> Any:
+    """The controller asked for; where the choice is ours, one that has the settings asked for."""
+    picked = as_control(control)
+    if control == "auto" and not set(changes) <= {f.name for f in fields(picked)}:
+        return as_control("knockoffs")
+    return picked
 
 
 def configured(

@@ -23,23 +23,27 @@ from .selector import Selector
 class SmRMR(Selector):
     r"""Sparse minimum redundancy maximum relevance, with a controlled false discovery rate.
 
-    Features are screened on some rows; on the others every kept feature gets a knockoff, a made-up
-    feature that relates to all others as the original does but tells nothing about the target.
-    Features and knockoffs compete in one penalised mRMR problem, and features that beat their
-    knockoff by enough are selected. The expected share of false features among them is at most
-    `fdr`, given that the screen kept every true feature, that knockoffs are exchangeable with
-    features, and that rows are independent. ``control="tests"`` instead tests every feature given
-    all others, see `ConditionalTests`.
+    Every feature is tested given all others: what is left of it is compared with what is left of
+    the target, and p-values become a selection by Benjamini-Hochberg; see `ConditionalTests`. That
+    the share of false features stays within `fdr` is empirical.
+
+    ``control="knockoffs"`` and ``"paper"`` are the paper's way. Features are screened on some rows;
+    on the others every kept feature gets a knockoff, a made-up feature that relates to all others
+    as the original does but tells nothing about the target. Features and knockoffs compete in one
+    penalised mRMR problem, and features that beat their knockoff by enough are selected. The
+    expected share of false features among them is at most `fdr`, given that the screen kept every
+    true feature, that knockoffs are exchangeable with features, and that rows are independent.
 
     Parameters
     ----------
     fdr
         Largest expected share of false features among those selected, in (0, 1).
     control
-        How that share is controlled: ``"knockoffs"``, ``"paper"``, ``"tests"``, a `KnockoffFilter`
-        or `ConditionalTests`, or text such as ``"knockoffs(measure=hsic, penalty=l1)"``. Single
-        settings can be reached as ``control__measure``, ``control__screening__share`` and so on, in
-        grid searches too.
+        How that share is controlled: ``"auto"`` (``"tests"``, so far whatever the data),
+        ``"tests"``, ``"knockoffs"``, ``"paper"``, a `ConditionalTests` or `KnockoffFilter`, or text
+        such as ``"knockoffs(measure=hsic, penalty=l1)"``. Single settings can be reached as
+        ``control__multiplicity``, of knockoffs ``control__screening__share`` and so on, in grid
+        searches too.
     target
         How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
     on_empty
@@ -77,14 +81,14 @@ class SmRMR(Selector):
     >>> data = simulate("1.d", n=400, p=150, random_state=1)
     >>> selector = SmRMR(fdr=0.2, random_state=0).fit(data.X, data.y)
     >>> selector.transform(data.X).shape
-    (400, 10)
+    (400, 14)
     """
 
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}
 
     fdr: float = 0.3
     _: KW_ONLY
-    control: Any = "knockoffs"
+    control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
     keep_data: bool = False

@@ -38,10 +38,10 @@ def plot_w(selection: Selection, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from smrmr import select, simulate
+    >>> from smrmr import Recipe, select, simulate
     >>> from smrmr.report import plot_w
     >>> data = simulate("1.d", n=200, p=95, random_state=0)
-    >>> plot_w(select(data.X, data.y, rng=0)).get_ylabel()
+    >>> plot_w(select(data.X, data.y, Recipe(control="knockoffs"), rng=0)).get_ylabel()
     'W'
     """
     return _draw(_own(selection, "importance"), ax)

@@ -150,7 +150,9 @@ class Selection:
                 "outcome": [self.outcome(k) for k in range(self.n_features)],
             }
         )
-        order = np.lexsort((-self.relevance, -self.evidence.scores, ~self.support))
+        place = np.full(self.n_features, self.n_features)
+        place[self.selected] = np.arange(len(self.selected))
+        order = np.lexsort((-self.relevance, -self.evidence.scores, place))
         return frame.iloc[order].reset_index(drop=True)
 
     def columns(self) -> dict[str, NDArray[Any]]:

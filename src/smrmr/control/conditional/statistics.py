@@ -16,7 +16,7 @@ from .residuals import Comparison
 
 # of projection correlation, r with e, r with |e|, |r| with e; the second where bows helped the fit
 WEIGHTS = np.array([(0.35, 0.5, 0.1, 0.05), (0.25, 0.3, 0.1, 0.35)])
-SMALLEST, LARGEST = 1e-15, 0.99  # p-values beyond count as these, so that none outweighs all
+SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
 def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:

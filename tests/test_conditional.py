@@ -10,7 +10,7 @@ from sklearn.linear_model import Lasso, LinearRegression
 
 from smrmr import ConditionalTests, Recipe, relevance, select, simulate
 from smrmr.control.conditional.concordance import covariance_of_values, largest_covariance
-from smrmr.control.conditional.distil import Distiller, through_link
+from smrmr.control.conditional.distil import Basis, Distiller, through_link
 from smrmr.control.conditional.null import covariance_tail
 from smrmr.control.conditional.paths import follow
 from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
@@ -31,8 +31,7 @@ def columns(rng, p=12, n=60):
 
 def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
     settings = {
-        "Z": Z,
-        "owners": np.arange(len(Z)),
+        "basis": Basis(Z, np.arange(len(Z))),
         "part": Part("target", standardised(y[None])[0], binary=False),
         "proposals": proposals,
         "relevance": np.zeros(len(Z)),
@@ -352,3 +351,57 @@ def test_null_p_values_are_uniform(design):
     shares = null_shares(design, 60, 40, range(900, 930), levels=(0.05, 0.2))
     error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares))
     assert (np.abs(shares.mean(axis=0) - [0.05, 0.2]) < 3 * error + [0.005, 0.02]).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [50, 100, 200])
+def test_calibration_over_designs(n):
+    """Oracle: nominal levels, pooled over designs, and three standard errors over data sets."""
+    designs = ("1.a", "1.c", "2.a", "2.b", "3.b", "3.c", "null", "genotypes", "heavy")
+    levels = np.array([0.05, 0.01, 0.001])
+    shares = np.concatenate(
+        [null_shares(design, n, 100, range(700, 720), levels) for design in designs]
+    )
+    ratio = shares.mean(axis=0) / levels
+    error = shares.std(axis=0, ddof=1) / np.sqrt(len(shares)) / levels
+    assert (ratio < [1.1, 1.1, 1.5] + 3 * error).all()
+    assert (ratio > [0.8, 0.7, 0.4] - 3 * error).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["ten classes", "rare class", "outputs", "long tails", "ties"])
+def test_odd_targets_are_calibrated(kind):
+    """Oracle: nominal levels on noise, within three standard errors over data sets."""
+    shares = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = simulate("null", n=100, p=100, random_state=seed).X
+        y = {
+            "ten classes": lambda: rng.permutation(np.repeat(list("abcdefghij"), 10)),
+            "rare class": lambda: rng.permutation(np.array(["a"] * 92 + ["b"] * 8)),
+            "outputs": lambda: rng.standard_normal((100, 3)).cumsum(axis=1),
+            "long tails": lambda: np.exp(3 * rng.standard_normal(100)),
+            "ties": lambda: np.round(rng.exponential(size=100)) + 0.5,
+        }[kind]()
+        p = p_of(X, y)
+        shares.append([np.mean(p <= 0.05), np.mean(p <= 0.01)])
+    ratio = np.mean(shares, axis=0) / [0.05, 0.01]
+    error = np.std(shares, axis=0, ddof=1) / np.sqrt(30) / [0.05, 0.01]
+    assert (ratio < 1.1 + 3 * error).all()
+    assert (ratio > 0.7 - 3 * error).all()
+
+
+@pytest.mark.slow
+def test_the_level_holds_and_much_is_found():
+    """Oracle: the truth of the designs: FDR at 0.2 within three standard errors, power at 0.7."""
+    rates, power = [], []
+    for design in ("1.a", "1.d", "2.a", "2.c", "3.b"):
+        for seed in range(800, 815):
+            data = simulate(design, n=100, p=100, random_state=seed)
+            y = data.y.astype(int).astype(str) if data.target == "classes" else data.y
+            found = select(data.X, y, Recipe(fdr=0.2, control="tests")).selected
+            hits = np.isin(found, data.support)
+            rates.append(np.mean(~hits) if len(found) else 0.0)
+            power.append(hits.sum() / len(data.support))
+    assert np.mean(rates) < 0.2 + 3 * np.std(rates) / np.sqrt(len(rates))
+    assert np.mean(power) > 0.7

@@ -19,7 +19,7 @@ from ...runs.blocks import one_blas_thread, open_pool, run_blocks
 from ...runs.work import Work
 from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices, Matrix, Vector
-from .distil import MOST_IN_FIT, MOST_PROPOSED, PROPOSALS, Distiller
+from .distil import MOST_IN_FIT, MOST_PROPOSED, PROPOSALS, Basis, Distiller
 from .evidence import Fit, TestEvidence
 from .guard import still_depends
 from .layout import Layout, lay_out
@@ -119,10 +119,10 @@ def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[Distil
     if n_asked:
         asked = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
         redundancy = asked.with_each_other()
+    basis = Basis(layout.Z[:n_columns], layout.owners[:n_columns])
     found = [
         Distiller(
-            Z=layout.Z[:n_columns],
-            owners=layout.owners[:n_columns],
+            basis=basis,
             part=part,
             proposals=tuple(proposals),
             relevance=layout.relevance[:n_columns],

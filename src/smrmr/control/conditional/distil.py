@@ -51,17 +51,49 @@ class Distilled:
     explained: dict[str, float]
 
 
-@dataclass(eq=False)
-class Distiller:
-    """Fits of one part of the target to features, with and without any one of them.
+@dataclass(frozen=True, eq=False)
+class Basis:
+    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|.
 
     Features are given in the order of their association with the target, and `owners` number them:
-    columns of one feature come and go together. mRMR chooses among the `candidates`, most relevant
-    first, whose associations with each other are the `redundancy`.
+    columns of one feature come and go together.
     """
 
     Z: Matrix
     owners: Indices
+
+    @cached_property
+    def columns(self) -> Matrix:
+        r"""Z and standardised \|Z\|, (2 p, n)."""
+        return np.concatenate([self.Z, standardised(np.abs(self.Z))])
+
+    @cached_property
+    def gram(self) -> Matrix:
+        """Inner products of all columns, over n."""
+        return np.asarray(self.columns @ self.columns.T / self.n_rows)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.Z.shape[1])
+
+    def leverage(self, support: Indices) -> Vector:
+        """Weight of every row in its own least squares fit to some columns and a constant."""
+        if len(support) == 0:
+            return np.full(self.n_rows, 1 / self.n_rows)
+        orthonormal = np.linalg.qr(self.columns[support].T)[0]
+        return np.asarray(np.sum(orthonormal**2, axis=1) + 1 / self.n_rows)
+
+
+@dataclass(eq=False)
+class Distiller:
+    """Fits of one part of the target to features, with and without any one of them.
+
+    mRMR, if it is among the `proposals`, chooses from the columns `candidates`, most relevant
+    first, whose associations with each other are the `redundancy`.
+    """
+
+    basis: Basis
     part: Part
     proposals: tuple[str, ...]
     relevance: Vector
@@ -85,8 +117,8 @@ class Distiller:
         bows = bent.least < straight.least
         lasso = (bent if bows else straight).chosen
         support = np.flatnonzero(lasso)
-        own = y - lasso[support] @ self._columns[support]
-        left_out = own / np.maximum(1 - self._leverage(support), LEAST_LEFT)
+        own = y - lasso[support] @ self.basis.columns[support]
+        left_out = own / np.maximum(1 - self.basis.leverage(support), LEAST_LEFT)
         chosen = {name: self._propose(name, feature, lasso, bows) for name in self.proposals}
         kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
         better = min(kernel.values(), key=_error)
@@ -96,26 +128,18 @@ class Distiller:
         if self.part.binary:
             together = through_link(y, y - together)
         residual = (1 - trust) * own + trust * together
-        used = np.concatenate([support % len(self.Z), *map(np.array, chosen.values())])
+        used = np.concatenate([support % len(self.basis.Z), *map(np.array, chosen.values())])
         return Distilled(
             residual=residual - residual.mean(),
             bent=bows,
-            used=np.unique(self.owners[used.astype(np.intp)]),
+            used=np.unique(self.basis.owners[used.astype(np.intp)]),
             explained={"lasso": 1 - _error(left_out)}
             | {f"kernel ridge ({name})": 1 - _error(kernel[name]) for name in kernel},
         )
 
     @cached_property
-    def _columns(self) -> Matrix:
-        return np.concatenate([self.Z, standardised(np.abs(self.Z))])
-
-    @cached_property
-    def _gram(self) -> Matrix:
-        return np.asarray(self._columns @ self._columns.T / self.Z.shape[1])
-
-    @cached_property
     def _gain(self) -> Vector:
-        return np.asarray(self._columns @ self.part.y / self.Z.shape[1])
+        return np.asarray(self.basis.columns @ self.part.y / self.basis.n_rows)
 
     @cached_property
     def _matter(self) -> set[int]:
@@ -123,11 +147,11 @@ class Distiller:
         kinds = [(False, False), (True, False)]
         kinds += [(self.whole.bent, True)] if "mcp" in self.proposals else []
         entered = [
-            (self._path(-1, *kind).coefficients != 0).any(axis=0).nonzero()[0] % len(self.Z)
+            (self._path(-1, *kind).coefficients != 0).any(axis=0).nonzero()[0] % len(self.basis.Z)
             for kind in kinds
         ]
         columns = np.concatenate([self.candidates[:MOST_PROPOSED], *entered])
-        return set(self.owners[columns].tolist())
+        return set(self.basis.owners[columns].tolist())
 
     @cached_property
     def _whole_paths(self) -> dict[tuple[bool, bool], Path]:
@@ -135,7 +159,7 @@ class Distiller:
 
     def _out(self, feature: int) -> Mask:
         """Columns left out: those of the feature, and those beyond the number that take part."""
-        mine = self.owners == feature
+        mine = self.basis.owners == feature
         return np.asarray(mine | (np.cumsum(~mine) > MOST_IN_FIT))
 
     def _path(self, feature: int, bows: bool, concave: bool) -> Path:
@@ -145,33 +169,25 @@ class Distiller:
         known = self._whole_paths.get(key)
         if feature < 0 and known is not None:
             return known
-        size = len(self._columns) if bows else len(self.Z)
+        size = len(self.basis.columns) if bows else len(self.basis.Z)
         out = np.tile(self._out(feature), 2 if bows else 1)
         path = follow(
-            self._gram[:size, :size], self._gain[:size], self.Z.shape[1], concave, out, known
+            self.basis.gram[:size, :size], self._gain[:size], self.basis.n_rows, concave, out, known
         )
         if feature < 0:
             self._whole_paths[key] = path
         return path
-
-    def _leverage(self, support: Indices) -> Vector:
-        """Weight of every row in its own least squares fit to the columns of a LASSO fit."""
-        n = self.Z.shape[1]
-        if len(support) == 0:
-            return np.full(n, 1 / n)
-        basis = np.linalg.qr(self._columns[support].T)[0]
-        return np.asarray(np.sum(basis**2, axis=1) + 1 / n)
 
     def _propose(self, name: str, feature: int, lasso: Vector, bows: bool) -> tuple[int, ...]:
         """Columns for the kernel fit, without those of the feature."""
         if name == "mrmr":
             return self._by_mrmr(feature)
         found = lasso if name == "lasso" else self._path(feature, bows, concave=True).chosen
-        return _first(np.abs(found).reshape(-1, len(self.Z)).max(axis=0))
+        return _first(np.abs(found).reshape(-1, len(self.basis.Z)).max(axis=0))
 
     def _by_mrmr(self, feature: int) -> tuple[int, ...]:
         """Columns that mRMR gives most weight among the most relevant."""
-        owners = self.owners[self.candidates]
+        owners = self.basis.owners[self.candidates]
         if feature >= 0 and feature not in owners[:MOST_PROPOSED]:
             return self._by_mrmr_whole
         asked = np.flatnonzero(owners != feature)[:MOST_PROPOSED]
@@ -181,7 +197,7 @@ class Distiller:
         problem = Associations(
             self.relevance[columns], self.redundancy[np.ix_(asked, asked)], self.target
         )
-        theta = np.zeros(len(self.Z))
+        theta = np.zeros(len(self.basis.Z))
         theta[columns] = solve(problem, penalty="mcp", lam=MRMR_LAMBDA).theta
         return _first(theta)
 
@@ -191,7 +207,7 @@ class Distiller:
 
     def _kernel_fit(self, columns: tuple[int, ...]) -> Vector:
         if columns not in self._kernel_fits:
-            self._kernel_fits[columns] = leave_one_out(self.Z[list(columns)], self.part.y)
+            self._kernel_fits[columns] = leave_one_out(self.basis.Z[list(columns)], self.part.y)
         return self._kernel_fits[columns]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures.compiled import compiled
+from ...measures.compiled import compiled, compiled_reordering
 from ...types import Indices, Matrix, Vector
 from .concordance import covariance_of_values
 
@@ -156,7 +156,7 @@ def _span(Z: Array, straight: Array, bent: Array, basis: Array) -> Any:
     return size
 
 
-@compiled
+@compiled_reordering
 def _extend(basis: Array, size: int, most: int, column: Array) -> Any:
     if size >= most:
         return size
@@ -171,21 +171,29 @@ def _extend(basis: Array, size: int, most: int, column: Array) -> Any:
     return size + 1
 
 
-@compiled
+@compiled_reordering
 def _free(column: Array, basis: Array, size: int) -> None:
     """Take away from a column what lies in the basis."""
     for a in range(size):
-        column -= np.sum(basis[a] * column) * basis[a]
+        inner = 0.0
+        for i in range(len(column)):
+            inner += basis[a, i] * column[i]
+        for i in range(len(column)):
+            column[i] -= inner * basis[a, i]
 
 
-@compiled
+@compiled_reordering
 def _over_its_error(values: Array) -> Any:
     mean = values.mean()
     variance = np.sum((values - mean) ** 2) / (len(values) - 1)
     return mean / np.sqrt(variance / len(values)) if variance > 0 else 0.0
 
 
-@compiled
+@compiled_reordering
 def _correlation(a: Array, b: Array) -> Any:
-    product = np.sum(a * a) * np.sum(b * b)
-    return np.sum(a * b) / np.sqrt(product) if product > 0 else 0.0
+    both, first, second = 0.0, 0.0, 0.0
+    for i in range(len(a)):
+        both += a[i] * b[i]
+        first += a[i] * a[i]
+        second += b[i] * b[i]
+    return both / np.sqrt(first * second) if first * second > 0 else 0.0

@@ -81,9 +81,9 @@ def d0crt(data: Problem, seed: int) -> Vector:
     Its paths of lambda go down to 1/1000 of the largest, where a fit of 500 features takes minutes;
     ours end earlier, where cross-validation does not go.
     """
-    from hidimstat import D0CRT
-
     X, y = as_numbers(data)
+    from hidimstat import D0CRT  # after what it cannot take was refused
+
     y = y - y.mean()  # which its LASSO without an intercept needs
     target = partial(LassoCV, alphas=20, eps=0.003, tol=1e-3, fit_intercept=False)
     test = D0CRT(

@@ -114,6 +114,7 @@ def test_likelihood_ratios_are_the_same_again(drawn):
     assert (other != W).any()
 
 
+@pytest.mark.slow  # a fit takes seconds
 @pytest.mark.parametrize("design", ["1.d", "3.b"])
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["d0CRT", "GCM", "T-Rex"])

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from ...data.target import Target
 from ...types import Indices, Matrix, Vector
 
-NEAR_NORMAL = 0.94  # correlation of a target with its normal scores, to be taken as it is
+NORMAL_TAILS = 3.0  # the mean of fourth powers of standardised normal numbers
 JITTER = 1e-9  # breaks ties of scores and of residuals
 
 
@@ -48,16 +48,16 @@ def standardised(values: Matrix) -> Matrix:
 def parts_of(target: Target) -> tuple[Part, ...]:
     """The target as columns: numbers, and one indicator per class.
 
-    Numbers stay as they are if they go with their normal scores by `NEAR_NORMAL`; else, with
-    outliers or long tails, the scores take their place. Of two classes one tells all, so the
-    second stands for both.
+    Numbers stay as they are if their tails are no longer than those of a normal distribution, by
+    the mean of their fourth powers; else normal scores take their place. Of two classes one tells
+    all, so the second stands for both.
     """
     if target.kind != "classes":
         outputs = np.atleast_2d(target.values.T)
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         plain, scores = standardised(outputs), normal_scores(doubled_ranks(outputs))
-        near_normal = np.mean(plain * scores, axis=1) >= NEAR_NORMAL
-        y = np.where(near_normal[:, None], plain, scores)
+        long_tails = np.mean(plain**4, axis=1) > NORMAL_TAILS
+        y = np.where(long_tails[:, None], scores, plain)
         return tuple(Part(name, y[i], binary=False) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)
     order = range(len(target.labels))

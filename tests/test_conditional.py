@@ -9,14 +9,17 @@ from scipy import stats
 from sklearn.linear_model import Lasso, LinearRegression
 
 from smrmr import ConditionalTests, Recipe, relevance, select, simulate
-from smrmr.control.conditional.concordance import covariance_of_values, largest_covariance
+from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
+from smrmr.control.conditional.dependence import by_rank, covariance_of_values
 from smrmr.control.conditional.distil import Basis, Distiller, through_link
+from smrmr.control.conditional.guard import still_depends
+from smrmr.control.conditional.layout import Layout
 from smrmr.control.conditional.null import covariance_tail
 from smrmr.control.conditional.paths import follow
 from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
 from smrmr.control.conditional.ridge import MIXES, RIDGES, leave_one_out
 from smrmr.control.conditional.scores import Part, standardised, tie_breakers
-from smrmr.control.conditional.statistics import combine, combine_groups, second_opinion
+from smrmr.control.conditional.statistics import combine, combine_groups, p_values, second_opinion
 
 TESTS = Recipe(control="tests")
 
@@ -45,23 +48,58 @@ def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
 # -- the pieces
 
 
-@pytest.mark.parametrize("n", [5, 40, 333])
-def test_concordance_is_the_projection_correlation(n, rng):
-    """Oracle: `relevance`, which has its own oracles."""
-    X, y = rng.standard_normal((n, 6)), rng.standard_normal(n)
-    found = [covariance_of_values(x, y) / largest_covariance(n) for x in X.T]
-    np.testing.assert_allclose(found, relevance(X, y), rtol=1e-12, atol=1e-15)
+def normal_scores_of(x):
+    return stats.norm.ppf((stats.rankdata(x) - 0.5) / len(x))
+
+
+@pytest.mark.parametrize("n", [5, 40, 333, 1500])
+@pytest.mark.parametrize(
+    ("statistic", "oracle"),
+    [
+        ("pc", projection_covariance_squared),
+        ("dcor", distance_covariance_squared),
+        ("hsic", hsic_v),
+    ],
+)
+def test_dependence_is_that_of_the_measures(statistic, oracle, n, rng):
+    """Oracle: covariances of `smrmr.association`, of normal scores; up to one factor per n.
+
+    That of HSIC takes the median of fewer distances above 1000 rows, which moves its width by 2e-3.
+    """
+    X, y = rng.standard_normal((4, n)), rng.standard_normal(n)
+    found = [covariance_of_values(x, y, *by_rank(statistic, n)) for x in X]
+    expected = [oracle(normal_scores_of(x), normal_scores_of(y)) for x in X]
+    tolerance = 1e-2 if statistic == "hsic" and n > 1000 else 1e-8
+    np.testing.assert_allclose(
+        np.divide(found, found[0]), np.divide(expected, expected[0]), rtol=tolerance
+    )
 
 
 @pytest.mark.parametrize("n", [9, 60, 250])
 def test_the_null_law_is_that_of_permutations(n, rng):
     """Oracle: permutations, at n between those of the table; four standard errors."""
-    n_draws = 20_000
-    drawn = [covariance_of_values(rng.permutation(n), np.arange(n)) for _ in range(n_draws)]
-    p = covariance_tail(np.array(drawn), n)
+    p = p_of_permutations("pc", n, rng)
     for level in (0.5, 0.2, 0.05, 0.01, 0.002):
         share = np.mean(p <= level)
-        assert abs(share - level) < 4 * np.sqrt(level / n_draws) + 0.02 * level, level
+        assert abs(share - level) < 4 * np.sqrt(level / len(p)) + 0.02 * level, level
+
+
+@pytest.mark.parametrize("statistic", ["hsic", "dcor"])
+def test_the_limit_law_is_cautious(statistic, rng):
+    """Oracle: permutations. The limit law never rejects more, and hardly less with 300 rows."""
+    for n in (20, 300):
+        p = p_of_permutations(statistic, n, rng)
+        for level in (0.1, 0.05, 0.01):
+            share, error = np.mean(p <= level), np.sqrt(level / len(p))
+            assert share < level + 4 * error, (n, level)
+            assert n == 20 or share > 0.85 * level - 4 * error, level
+
+
+def p_of_permutations(statistic, n, rng, n_draws=20_000):
+    """p-values of independent columns."""
+    ranks, which = np.arange(n, dtype=float), by_rank(statistic, n)
+    drawn = [covariance_of_values(rng.permutation(ranks), ranks, *which) for _ in range(n_draws)]
+    return covariance_tail(np.array(drawn), n, statistic)
 
 
 def test_the_null_law_has_a_limit_and_a_tail():
@@ -196,6 +234,54 @@ def test_residuals_are_those_of_least_squares(rng):
     )
 
 
+def test_of_tied_columns_only_the_mean_is_asked_about(rng):
+    """Oracle: the tests of scipy; the larger p-value counts, and with ties no other."""
+    n = 90
+    Z = standardised(rng.integers(0, 2, (2, n)) * 1.0)
+    E = standardised(rng.standard_normal((5, n)) + Z[0] * [[0], [0.2], [0.4], [0.6], [2]])
+    none = np.full((2, 1), -1)
+    found = compare(Z, np.arange(2), Neighbours(none, none), E, tie_breakers(n))
+    expected = [
+        [
+            max(
+                stats.pearsonr(z, e).pvalue,
+                2 * stats.t.sf(abs(stats.ttest_1samp(z * e, 0).statistic), n - 2),
+            )
+            for e in E
+        ]
+        for z in Z
+    ]
+    p = p_values(found, n, False, np.array([True, True]))
+    np.testing.assert_allclose(p, expected, rtol=1e-8)
+    assert (p_values(found, n, False, np.array([True, False]))[1] != p[1]).all()
+
+
+def test_the_guard_sees_what_correlation_does_not(rng):
+    """Oracle: how r was made: from another feature, from its own, from none."""
+    Z = columns(rng, p=60, n=150)
+    noise = rng.standard_normal((2, 150))
+    layout = Layout(
+        Z=Z, owners=np.arange(60), features=np.arange(60), parts=(), marginal=np.ones(60),
+        tied=np.zeros(60, bool), relevance=np.zeros(60), target="continuous",
+        tiny=tie_breakers(150), statistic="pc",
+    )  # fmt: skip
+    assert still_depends(layout, 3, Z[7] ** 2 + 0.1 * noise[0])
+    assert still_depends(layout, 3, np.exp(Z[7]) * noise[0])
+    assert not still_depends(layout, 7, Z[7] ** 2 + 0.1 * noise[0])
+    assert not still_depends(layout, 3, noise[1])
+
+
+def test_the_guard_only_raises_p_values():
+    """Oracle: the same tests without it, where every tenth feature is another one squared."""
+    data = simulate("curved", n=150, p=100, random_state=0)
+    with_guard = select(data.X, data.y, TESTS)
+    p, without = with_guard.p_values, p_of(data.X, data.y, Recipe(control="tests(guard=false)"))
+    raised = np.flatnonzero(p > without)
+    assert raised.size
+    assert raised.tolist() == with_guard.evidence.guarded.tolist()
+    assert (p >= without).all()
+
+
 def test_neighbours_are_the_strongest_correlations(rng):
     """Oracle: a sort of all correlations; columns of the same owner do not count."""
     Z = columns(rng, p=40, n=50)
@@ -326,7 +412,19 @@ def test_settings_are_checked():
         ConditionalTests(multiplicity="bonferroni")
     with pytest.raises(ValueError, match="proposals='forest'"):
         ConditionalTests(proposals="lasso+forest")
+    with pytest.raises(ValueError, match="statistic='mic'"):
+        ConditionalTests(statistic="mic")
     assert p_of(*_small(), Recipe(control="tests(proposals=mrmr, guard=false)")).shape == (95,)
+
+
+@pytest.mark.parametrize("statistic", ["hsic", "dcor"])
+def test_statistics_nearly_agree(statistic):
+    """Oracle: the same data tested with projection correlation."""
+    data = simulate("1.d", n=100, p=95, random_state=0)
+    p = p_of(data.X, data.y, Recipe(control=f"tests(statistic={statistic})"))
+    usual = p_of(data.X, data.y)
+    assert (p != usual).any()
+    assert np.corrcoef(np.log(p), np.log(usual))[0, 1] > 0.99
 
 
 def _small():

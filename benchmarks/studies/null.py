@@ -8,15 +8,13 @@ of rows, the last one for infinitely many.
 from __future__ import annotations
 
 import numpy as np
-from numpy.polynomial.legendre import leggauss
-from scipy.optimize import brentq
 
-from smrmr.control.conditional.concordance import covariance_of_ranks
+from smrmr.control.conditional.dependence import projection_covariance
+from smrmr.control.conditional.null import TAILS, points_of
 from smrmr.measures.compiled import compiled
 from smrmr.types import Indices, Vector
 
 SIZES = (8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000)
-TAILS = np.concatenate([np.linspace(0.95, 0.1, 18), np.geomspace(0.08, 1e-6, 50)])
 WORK = 2e10  # steps of the loop over points, for every number of rows
 MOST = 30_000_000  # permutations
 BINS, LARGEST = 20_000, 9.0  # of the covariance over n^2
@@ -48,29 +46,15 @@ def _count(n: int, n_draws: int, counts: Indices) -> None:
         for a in range(n - 1, 0, -1):
             b = np.random.randint(0, a + 1)  # noqa: NPY002
             ranks[a], ranks[b] = ranks[b], ranks[a]
-        root = np.sqrt(max(covariance_of_ranks(ranks), 0.0) / (n * n * LARGEST))
+        root = np.sqrt(max(projection_covariance(ranks), 0.0) / (n * n * LARGEST))
         counts[min(int(root * BINS), BINS - 1)] += 1
 
 
 def limit() -> Vector:
-    """The same points for infinitely many rows, by inversion of the characteristic function."""
+    """The same points for infinitely many rows."""
     squares = np.arange(1.0, 400.0) ** 2
-    weights = np.sort(16 / np.pi**4 / np.multiply.outer(squares, squares).ravel())[::-1][:4000]
-    rest = 16 / 36 - weights.sum()  # of the many that remain, all small: their mean
-    # Imhof's integrand on panels of width 2; only its phase depends on x
-    nodes, node_weights = leggauss(40)
-    u = np.add.outer(np.arange(0.0, 400.0, 2.0), nodes + 1).ravel()
-    half_angle = np.array([0.5 * np.arctan(weights * v).sum() for v in u])
-    size = np.array([np.exp(-0.25 * np.log1p((weights * v) ** 2).sum()) for v in u])
-    amplitude = np.tile(node_weights, 200) * size / u
-
-    def exceeds(x: float) -> float:
-        """Chance that the weighted sum of chi-squares exceeds x."""
-        return float(0.5 + amplitude @ np.sin(half_angle - 0.5 * (x - rest) * u) / np.pi)
-
-    return np.array(
-        [brentq(lambda x, tail=tail: exceeds(x) - tail, 0.1, LARGEST) for tail in TAILS]
-    )
+    terms = 16 / np.pi**4 / np.multiply.outer(squares, squares).ravel()
+    return points_of(terms, TAILS) + 16 / 36 - terms.sum()  # the many that remain, by their mean
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from ...runs.blocks import one_blas_thread, open_pool, run_blocks
 from ...runs.work import Work
 from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices, Matrix, Vector
+from .dependence import STATISTICS
 from .distil import MOST_IN_FIT, MOST_PROPOSED, PROPOSALS, Basis, Distiller
 from .evidence import Fit, TestEvidence
 from .guard import still_depends
@@ -46,6 +47,10 @@ class ConditionalTests:
     proposals
         What proposes features for the kernel ridge regression of y: one or more of ``"lasso"``,
         ``"mcp"`` and ``"mrmr"`` (the paper's problem), joined by ``+``.
+    statistic
+        Which statistic of dependence is compared with its null, beside correlations: ``"pc"``,
+        ``"hsic"`` or ``"dcor"``. They differ little in power; the last two are cautious below 100
+        rows.
     guard
         Ask for a second opinion where what is left of a feature still depends on another one.
 
@@ -60,6 +65,7 @@ class ConditionalTests:
 
     multiplicity: str = "bh"
     proposals: str = "lasso+mcp"
+    statistic: str = "pc"
     guard: bool = True
     alias: ClassVar[str] = "tests"
     by_rank: ClassVar[bool] = True
@@ -68,7 +74,8 @@ class ConditionalTests:
     def __post_init__(self) -> None:
         check_choice("multiplicity", self.multiplicity, RULES)
         for name in self.proposals.split("+"):
-            check_choice("proposals", name, PROPOSALS)
+            check_choice("proposals", name, tuple(PROPOSALS))
+        check_choice("statistic", self.statistic, STATISTICS)
         check_choice("guard", self.guard, (True, False))
 
     @property
@@ -86,7 +93,7 @@ class ConditionalTests:
         """p-values of all features. No chance is involved: `rng` is not used."""
         with one_blas_thread():
             with work.stage("scores", steps=True):
-                layout = lay_out(study, copies, work)
+                layout = lay_out(study, copies, self.statistic, work)
             with work.stage("fits"):
                 distillers = _distillers(layout, self.proposals.split("+"), work)
             with work.stage("tests", steps=True):
@@ -120,7 +127,7 @@ def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[Distil
         asked = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
         redundancy = asked.with_each_other()
     basis = Basis(layout.Z[:n_columns], layout.owners[:n_columns])
-    found = [
+    return [
         Distiller(
             basis=basis,
             part=part,
@@ -132,9 +139,6 @@ def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[Distil
         )
         for part in layout.parts
     ]
-    for distiller in found:
-        distiller.without(-2)  # a fit of the whole, before threads share it
-    return found
 
 
 def _first_pass(layout: Layout, distillers: list[Distiller], work: Work) -> _Tests:
@@ -157,7 +161,7 @@ def _first_pass(layout: Layout, distillers: list[Distiller], work: Work) -> _Tes
 def _examine(layout: Layout, columns: slice, E: Matrix, bent: NDArray[Any]) -> list[NDArray[Any]]:
     near = find_neighbours(layout.light, layout.light_bows, layout.owners, columns)
     which = np.arange(len(layout.Z))[columns]
-    found = compare(layout.Z, which, near, E, layout.tiny)
+    found = compare(layout.Z, which, near, E, layout.tiny, layout.statistic)
     strongest = near.straight[:, 0]
     similarity = np.sum(layout.Z[which] * layout.Z[strongest], axis=1) / layout.n_rows
     return [
@@ -211,7 +215,8 @@ def _examine_again(
         own = layout.columns_of(feature)
         fit = distiller.without(int(feature))
         near = Neighbours(tests.straight[own], tests.bent[own])
-        found = compare(layout.Z, own, near, fit.residual[None], layout.tiny)
+        E = fit.residual[None]
+        found = compare(layout.Z, own, near, E, layout.tiny, layout.statistic)
         mine = p_values(found, layout.n_rows, fit.bent, layout.tied[own])[:, 0]
         second = second_opinion(found, layout.n_rows, fit.bent)[:, 0]
         for i in np.flatnonzero((mine <= ASKED_TWICE) & (second > mine)) if guard else ():

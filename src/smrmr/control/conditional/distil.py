@@ -33,7 +33,7 @@ MOST_PROPOSED = 150  # features among which mRMR proposes
 MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
 LEAST_LEFT = 0.05  # of a row's own weight in its residual
-PROPOSALS = ("lasso", "mcp", "mrmr")
+PROPOSALS = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
 SHARPNESS = 2  # with which fits are weighed by their errors
 
 
@@ -100,12 +100,14 @@ class Distiller:
     candidates: Indices
     redundancy: Matrix
     target: str
+    whole: Distilled = field(init=False)  # the fit that leaves out nothing
+    _whole_paths: dict[tuple[bool, bool], Path] = field(default_factory=dict, init=False)
     _kernel_fits: dict[tuple[int, ...], Vector] = field(default_factory=dict, init=False)
+    _matter: set[int] = field(init=False)
 
-    @cached_property
-    def whole(self) -> Distilled:
-        """The fit that leaves out nothing."""
-        return self._fit(-1)
+    def __post_init__(self) -> None:
+        self.whole = self._fit(-1)
+        self._matter = self._find_what_matters()
 
     def without(self, feature: int) -> Distilled:
         """The fit that never saw a feature; that of the whole where it is the same."""
@@ -133,16 +135,17 @@ class Distiller:
             residual=residual - residual.mean(),
             bent=bows,
             used=np.unique(self.basis.owners[used.astype(np.intp)]),
-            explained={"lasso": 1 - _error(left_out)}
-            | {f"kernel ridge ({name})": 1 - _error(kernel[name]) for name in kernel},
+            explained={"LASSO": 1 - _error(left_out)}
+            | {
+                f"kernel ridge after {PROPOSALS[name]}": 1 - _error(kernel[name]) for name in kernel
+            },
         )
 
     @cached_property
     def _gain(self) -> Vector:
         return np.asarray(self.basis.columns @ self.part.y / self.basis.n_rows)
 
-    @cached_property
-    def _matter(self) -> set[int]:
+    def _find_what_matters(self) -> set[int]:
         """Features without which something may change: those that enter a path."""
         kinds = [(False, False), (True, False)]
         kinds += [(self.whole.bent, True)] if "mcp" in self.proposals else []
@@ -152,10 +155,6 @@ class Distiller:
         ]
         columns = np.concatenate([self.candidates[:MOST_PROPOSED], *entered])
         return set(self.basis.owners[columns].tolist())
-
-    @cached_property
-    def _whole_paths(self) -> dict[tuple[bool, bool], Path]:
-        return {}
 
     def _out(self, feature: int) -> Mask:
         """Columns left out: those of the feature, and those beyond the number that take part."""

@@ -7,7 +7,7 @@ be trusted, and a test that needs no more than that must agree: `statistics.seco
 import numpy as np
 
 from ...types import Vector
-from .concordance import covariance_of_values
+from .dependence import by_rank, covariance_of_values
 from .layout import Layout
 from .null import covariance_tail
 
@@ -24,6 +24,7 @@ def still_depends(layout: Layout, column: int, r: Vector) -> bool:
     asked = np.argpartition(-near, most - 1)[:most]
     asked = asked[near[asked] >= 0]
     tiny, other = layout.tiny
-    found = [covariance_of_values(layout.Z[j] + tiny, r + other) for j in asked]
+    pc = by_rank("pc", layout.n_rows)
+    found = [covariance_of_values(layout.Z[j] + tiny, r + other, *pc) for j in asked]
     p = covariance_tail(np.array(found), layout.n_rows)
     return bool(len(found) * p.min(initial=1.0) < BONFERRONI)

@@ -56,6 +56,8 @@ class Layout:
         How the target was read.
     tiny
         Breaks ties of features and of the target.
+    statistic
+        Which statistic of `dependence` the tests use.
     """
 
     Z: Matrix
@@ -67,6 +69,7 @@ class Layout:
     relevance: Vector
     target: str
     tiny: tuple[Vector, Vector]
+    statistic: str
 
     @cached_property
     def light(self) -> Matrix:
@@ -88,7 +91,7 @@ class Layout:
         return np.flatnonzero(self.owners == feature)
 
 
-def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
+def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
     """Score the features, order rows by the target and features by how much they tell alone.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
@@ -106,7 +109,7 @@ def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
     parts = parts_of(target)
     tiny = tie_breakers(len(order))
     tied = _are_tied(ranks)
-    alone = _alone(Z, parts, tiny, tied)
+    alone = _alone(Z, parts, tiny, tied, statistic)
     first = np.searchsorted(owners, np.arange(len(features)))
     per_feature = combine_groups(alone, first)
     # columns that tell the same alone are told apart by a sum that only they have
@@ -127,6 +130,7 @@ def lay_out(study: Study, copies: Copies, work: Work) -> Layout:
         relevance=engine.with_target(target),
         target=target.kind,
         tiny=tiny,
+        statistic=statistic,
     )
 
 
@@ -153,9 +157,11 @@ def _are_tied(ranks: Matrix) -> Mask:
     return np.asarray(2 * n_values < ranks.shape[1])
 
 
-def _alone(Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector], tied: Mask) -> Matrix:
+def _alone(
+    Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector], tied: Mask, statistic: str
+) -> Matrix:
     """p-value of every column alone, for every part of the target."""
     none = np.full((len(Z), 1), -1)
     E = np.stack([part.y for part in parts])
-    found = compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny)
+    found = compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny, statistic)
     return p_values(found, Z.shape[1], bent=False, tied=tied)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...measures.compiled import compiled, compiled_reordering
 from ...types import Indices, Matrix, Vector
-from .concordance import covariance_of_values
+from .dependence import by_rank, covariance_of_values
 
 Array = NDArray[Any]
 
@@ -66,7 +66,7 @@ def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: in
 class Comparison:
     """How residuals of columns and of the target's parts go together; (columns, parts) each.
 
-    `covariance` is the projection covariance of `concordance`; `correlation`, `bowed` and `spread`
+    `covariance` is the `statistic` of `dependence`; `correlation`, `bowed` and `spread`
     are correlations of r with e, of |r| with e and of r with |e|; `product` and `product_bowed`
     are the means of r e and of |r| e, centred, over their own standard errors. Per column: `rank`
     of the regression, and the share of the column's variance that is `left`.
@@ -80,17 +80,26 @@ class Comparison:
     product_bowed: Matrix
     rank: Indices
     left: Vector
+    statistic: str
 
 
 def compare(
-    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Matrix, tiny: tuple[Vector, Vector]
+    Z: Matrix,
+    columns: Indices,
+    neighbours: Neighbours,
+    E: Matrix,
+    tiny: tuple[Vector, Vector],
+    statistic: str = "pc",
 ) -> Comparison:
     """Compare residuals of columns with those of the target's parts, the rows of `E`."""
     found = np.zeros((6, len(columns), len(E)))
     rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
-    _compare(Z, columns, neighbours.straight, neighbours.bent, E, *tiny, found, rank, left)
+    near, which = (neighbours.straight, neighbours.bent), by_rank(statistic, Z.shape[1])
+    _compare(Z, columns, *near, E, *tiny, *which, found, rank, left)
     covariance, correlation, bowed, spread, product, product_bowed = found
-    return Comparison(covariance, correlation, bowed, spread, product, product_bowed, rank, left)
+    return Comparison(
+        covariance, correlation, bowed, spread, product, product_bowed, rank, left, statistic
+    )
 
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices) -> Vector:
@@ -111,6 +120,8 @@ def _compare(
     E: Array,
     tiny_x: Array,
     tiny_y: Array,
+    statistic: int,
+    table: Array,
     found: Array,
     rank: Array,
     left: Array,
@@ -133,7 +144,7 @@ def _compare(
             _free(e, basis, rank[i])
             size = np.abs(e)
             size -= size.mean()
-            found[0, i, q] = covariance_of_values(r + tiny_x, e + tiny_y)
+            found[0, i, q] = covariance_of_values(r + tiny_x, e + tiny_y, statistic, table)
             found[1, i, q] = _correlation(r, e)
             found[2, i, q] = _correlation(bow, e)
             found[3, i, q] = _correlation(r, size)

@@ -1,9 +1,9 @@
 r"""p-values of pairs of residuals, and one p-value from several.
 
 Four statistics of r, what is left of a feature, and e, what is left of the target: projection
-correlation, which depends on ranks alone, so that its null is one table per number of rows; the
-correlation of r with e; that of r with \|e\|, for features that change the spread of the target;
-and that of \|r\| with e, for bows. Their p-values are combined by Cauchy's rule, which needs no
+correlation, or another of `dependence`; the correlation of r with e; that of r with \|e\|, for
+features that change the spread of the target; and that of \|r\| with e, for bows.
+Their p-values are combined by Cauchy's rule, which needs no
 independence. Weights keep the rarer kinds of effect from costing the usual ones power.
 """
 
@@ -30,7 +30,7 @@ def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:
     correlations = (found.correlation, found.spread, found.bowed)
     tails = [correlation_tail(correlation, freedom) for correlation in correlations]
     weights = WEIGHTS[np.atleast_1d(bent).astype(int)].T[:, None]
-    together = combine(np.stack([covariance_tail(shrunk, n), *tails]), weights)
+    together = combine(np.stack([covariance_tail(shrunk, n, found.statistic), *tails]), weights)
     of_mean = np.maximum(tails[0], second_opinion(found, n, False))
     together = np.where(tied[:, None], of_mean, together)
     told = (found.left[:, None] > 0) & (freedom > 0)

@@ -14,7 +14,6 @@ N_BINS = 20
 LEAD = 1 / N_BINS  # p-value up to which a feature is worth a look: the first bar
 MOST_PARTS = 12  # classes or outputs whose fits are drawn
 FIT_ROLES = ("selected", "kept", "negative")
-FIT_NAMES = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
 
 
 def best_plot(selection: Selection) -> Plot:
@@ -103,16 +102,16 @@ def fits_plot(selection: Selection) -> Plot:
     kinds = kinds_of_fit(selection)
     wide = len(kinds) + 1
     marks: list[Mark] = []
-    for i, (kind, name, role) in enumerate(kinds):
+    for i, (kind, role) in enumerate(kinds):
         shares = np.array([fit.explained[kind] for fit in fits])
         tips = [
-            f"{short(fit.part)}, {name}: {100 * max(share, 0.0):.0f}% explained"
+            f"{short(fit.part)}, {kind}: {100 * max(share, 0.0):.0f}% explained"
             for fit, share in zip(fits, shares, strict=True)
         ]
         at = np.arange(len(fits), dtype=np.float64) * wide + i
         marks.append(Stems(at, np.maximum(shares, 0.0), role, tuple(tips)))
     if len(fits) == 1:
-        ticks = [Tick(float(i), name) for i, (_, name, _) in enumerate(kinds)]
+        ticks = [Tick(float(i), kind) for i, (kind, _) in enumerate(kinds)]
     else:
         ticks = [Tick(q * wide + (wide - 2) / 2, short(fit.part, 16)) for q, fit in enumerate(fits)]
     hidden = len(selection.evidence.fits) - len(fits)
@@ -132,10 +131,10 @@ def relevance_plot(selection: Selection) -> Plot:
     return relevance_by_rank(selection, np.flatnonzero(selection.p_values <= LEAD))
 
 
-def kinds_of_fit(selection: Selection) -> list[tuple[str, str, str]]:
-    """Kinds of fit of the target: as the evidence calls them, in words, and their colours."""
+def kinds_of_fit(selection: Selection) -> list[tuple[str, str]]:
+    """Kinds of fit of the target, and their colours."""
     return [
-        (kind, FIT_NAMES.get(kind, kind), FIT_ROLES[i % len(FIT_ROLES)])
+        (kind, FIT_ROLES[i % len(FIT_ROLES)])
         for i, kind in enumerate(selection.evidence.fits[0].explained)
     ]
 

@@ -20,6 +20,7 @@ from ..experiments.synthetic import MAIN_LEVEL
 from ..methods import REFERENCES
 from ..stores import read_stores
 from .means import at_level, cells, fold_means, pooled
+from .yardstick import ten_means
 
 FAMILIES = {"1": "linear", "2": "non-linear", "3": "classes", "": "ours"}  # by the first letter
 STYLE: dict[Any, Any] = {
@@ -47,6 +48,13 @@ RIVALS = {
     "HSIC-LASSO": ("#6a3d9a", "P"),
     "HSIC-LASSO (blocks)": ("#b695dd", "P"),
     "LASSO knockoffs": ("#8c6d46", "h"),
+    "MLR knockoffs": ("#c9a66b", "h"),
+    "d0CRT": ("#1b7f4b", "v"),
+    "GCM": ("#6a3d9a", "P"),
+    "T-Rex": ("#d9742b", "d"),
+    "SIS + BH": ("#40444c", "X"),
+    "tests": ("#c1121f", "*"),
+    "tests, BY": ("#f08fa4", "*"),
 }
 LINES: dict[str, Any] = dict(zip(REFERENCES, ("-", ":"), strict=True))
 DEFAULTS = ("SmRMR(default)", "SmRMR(default, HSIC)")
@@ -86,6 +94,9 @@ def _figures(stores: dict[str, Any]) -> Iterator[tuple[str, Figure]]:
     timed = at_level(timed[(timed["seeds"] > 0) & timed["method"].isin(TIMED)], MAIN_LEVEL)
     if len(timed):
         yield "speed", _speed(timed)
+    listed = ten_means(cells(stores["yardstick"], measured=("tpr", "fdr", "n_selected")))
+    if len(listed):
+        yield "yardstick", _yardstick(listed)
     real = fold_means(stores["real"])
     if len(real):
         yield "real", _real(real)
@@ -237,6 +248,28 @@ def _speed(table: Any) -> Figure:
                 _dots(ax, part["p"], part, what, method, line="-")
     figure.supxlabel("p")
     _legend(figure, methods)
+    return figure
+
+
+def _yardstick(table: Any) -> Figure:
+    """TPR, and FDR below it, over sizes; one column per level."""
+    levels, sizes = sorted(table["level"].unique()), table[["n", "p"]].drop_duplicates()
+    places = [tuple(size) for size in sizes.to_numpy().tolist()]
+    methods = list(table["method"].unique())
+    size = 2.2 + 0.75 * len(levels) * len(places), 5
+    figure, axes = _axes(size, 2, len(levels), sharex=True, sharey="row")
+    for level, column in zip(levels, axes.T, strict=True):
+        part = table[table["level"] == level]
+        place = part[["n", "p"]].apply(tuple, axis=1).map(places.index)
+        column[0].set_title(f"level {level}")
+        column[1].axhline(level, color="black", linestyle="--")
+        for what, ax in zip(("tpr", "fdr"), column, strict=True):
+            ax.set_ylim(-0.04, 1.04)
+            _panel(ax, part, what, place, methods)
+        _name_places(column, [f"n={n}\np={p}" for n, p in places])
+    for ax, label in zip(axes[:, 0], ("TPR", "FDR"), strict=True):
+        ax.set_ylabel(label)
+    _legend(figure, methods, "means over ten designs")
     return figure
 
 

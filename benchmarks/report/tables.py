@@ -8,8 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from smrmr.runs.files import replacing
-
 from ..experiments.known_truth import PUBLISHED_LEVEL
 from ..experiments.synthetic import MAIN_LEVEL
 from ..methods import REFERENCES
@@ -27,8 +25,8 @@ from .means import (
     strict,
     violations,
 )
+from .page import NOT_RUN, write_page
 
-NOT_RUN = "not run"
 SCREENING = ("SmRMR(default)", "SmRMR(default, HSIC)", "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)")
 PAPER_RIVAL = "HSIC-LASSO (blocks)"  # what the paper calls HSIC-LASSO
 PAPER_MSE = {  # design, n, p: mean squared error of SmRMR(PC, none)
@@ -58,13 +56,7 @@ def write_tables(folder: Path) -> Path:
         "Real data": _accuracy(stores["real"]),
         "Real data with known truth": _known_truth(stores["truth"]),
     }
-    text = "# Benchmark\n\nMeans, with standard errors in brackets.\n"
-    for title, body in sections.items():
-        text += f"\n## {title}\n\n{body or NOT_RUN}\n"
-    path = folder / "summary.md"
-    with replacing(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
-    return path
+    return write_page(folder / "summary.md", "Benchmark", sections)
 
 
 def _counts(stores: dict[str, Any]) -> str:

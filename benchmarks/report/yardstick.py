@@ -8,16 +8,18 @@ from typing import Any
 
 import pandas as pd
 
-from smrmr.runs.files import replacing
-
 from ..stores import NULL, read_stores
 from .means import CELL, ENOUGH_SEEDS, above_level, cells, in_order, markdown, number, pooled
+from .page import NOT_RUN, write_page
 
 PAPER = ("1.a", "1.b", "1.c", "1.d", "2.a", "2.b", "2.c", "3.a", "3.b", "3.c")
 OURS = "tests"
+ALONE = "SIS + BH"
+SHARED = ["design", "n", "p", "level"]
+MUCH = 0.1  # of the power, that is worth a line
+EMPTY_COLUMNS = {"size": "data sets where a rival finds a true feature", "mean": "tests are empty"}
 MEASURED = ("tpr", "fdr", "n_selected", "seconds")
 PLANTED = ("dataset", "response", "method", "level")
-NOT_RUN = "not run"
 NOTES = """\
 A cell is a design at a size and a level. Rivals have fewer seeds, so that fewer of their cells can
 stand out. What a method could not take is "not taken", and means over part of the designs say so:
@@ -35,6 +37,8 @@ def write_yardstick(folder: Path) -> Path | None:
     sections = {
         "Methods": methods_table(stores["yardstick"], table),
         "TPR / FDR, means over the ten designs of the paper": ten_designs(table),
+        "Where a rival finds more": beaten(table),
+        "Empty answers where a rival finds a true feature": left_empty(stores["yardstick"]),
         "Null p-values": calibration(stores["yardstick"]),
         "TPR / FDR by design": "\n\n".join(
             f"### n={n}, p={p}, level {level}\n\n{designs_table(part)}"
@@ -42,13 +46,7 @@ def write_yardstick(folder: Path) -> Path | None:
         ),
         "Planted targets: TPR / FDR": planted_table(stores["planted"]),
     }
-    text = f"# Yardstick\n\nMeans, with standard errors in brackets.\n\n{NOTES}\n"
-    for title, body in sections.items():
-        text += f"\n## {title}\n\n{body or NOT_RUN}\n"
-    path = folder / "yardstick.md"
-    with replacing(path) as unfinished:
-        unfinished.write_text(text, encoding="utf-8")
-    return path
+    return write_page(folder / "yardstick.md", "Yardstick", sections, NOTES)
 
 
 def yardstick(stores: dict[str, Any]) -> str:
@@ -58,6 +56,8 @@ def yardstick(stores: dict[str, Any]) -> str:
     parts = [
         methods_table(stores["yardstick"], table),
         ten_designs(table),
+        beaten(table),
+        left_empty(stores["yardstick"]),
         "\n\n".join(
             f"`{OURS}` at level {level}:\n\n{_by_size(part)}"
             for level, part in ours.groupby("level")
@@ -100,11 +100,19 @@ def _judged(part: Any) -> dict[str, Any]:
 
 def ten_designs(table: Any) -> str:
     """Sizes and levels in rows, methods in columns; how many designs, where not all ten."""
+    means = _over_designs(table)
+    return "" if means.empty else _across(means, ("n", "p", "level"), _mean_of_designs)
+
+
+def ten_means(table: Any) -> Any:
+    """Means over the ten designs of the paper, where a method took them all."""
+    means = _over_designs(table)
+    return in_order(means[means["cells"] == len(PAPER)])
+
+
+def _over_designs(table: Any) -> Any:
     listed = table[table["design"].isin(PAPER) & (table["seeds"] > 0)]
-    if listed.empty:
-        return ""
-    means = pooled(listed, ["n", "p", "level", "method"], ["tpr", "fdr"])
-    return _across(means, ("n", "p", "level"), _mean_of_designs)
+    return pooled(listed, ["n", "p", "level", "method"], ["tpr", "fdr"])
 
 
 def _mean_of_designs(row: dict[str, Any]) -> str:
@@ -125,6 +133,38 @@ def designs_table(part: Any) -> str:
         counts = f"{judged['above by 2 SE']}, {judged['by 3 SE']} of {judged['cells']}"
         above[method], empty[method] = counts, judged["empty"]
     return _aligned([*lines, *ends], ("design",), part["method"])
+
+
+def beaten(table: Any) -> str:
+    """Cells in which a rival that keeps its level finds more, by over 0.1; the best one of them."""
+    ours = table[table["method"] == OURS]
+    above = above_level(table, 2).index
+    rivals = table[_is_rival(table) & ~table.index.isin(above) & (table["seeds"] >= ENOUGH_SEEDS)]
+    rivals = rivals.sort_values("tpr").groupby(SHARED, sort=False).tail(1)
+    both = ours.merge(rivals, on=SHARED, suffixes=("", " of the rival"))
+    worse = both[both["tpr of the rival"] > both["tpr"] + MUCH]
+    if worse.empty:
+        return "" if both.empty else "No rival that keeps its level finds more by over 0.1."
+    shown = [*SHARED, "tpr", "method of the rival", "tpr of the rival", "fdr of the rival"]
+    return markdown(worse[shown])
+
+
+def left_empty(frame: Any) -> str:
+    """Share of data sets without an answer of ours among those where a rival names a true one."""
+    good = frame[frame["status"] == "ok"]
+    key = [*SHARED, "seed"]
+    found = good[_is_rival(good) & (good["tpr"] > 0)][key].drop_duplicates()
+    ours = good[good["method"] == OURS].merge(found, on=key)
+    if ours.empty:
+        return ""
+    ours = ours.assign(empty=(ours["n_selected"] == 0).astype(float))
+    groups = ours.groupby(["n", "p", "level"])["empty"]
+    return markdown(groups.agg(["size", "mean"]).rename(columns=EMPTY_COLUMNS).reset_index())
+
+
+def _is_rival(table: Any) -> Any:
+    """Those that ask the question of the tests: whether a feature tells what no other does."""
+    return ~table["method"].astype(str).str.startswith(OURS) & (table["method"] != ALONE)
 
 
 def calibration(frame: Any) -> str:

@@ -20,7 +20,7 @@ from ...runs.work import Work
 from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices, Matrix, Vector
 from .dependence import STATISTICS
-from .distil import MOST_IN_FIT, MOST_PROPOSED, PROPOSALS, Basis, Distiller
+from .distil import MOST_PROPOSED, PROPOSALS, Basis, BestOf, Distiller
 from .evidence import Fit, TestEvidence
 from .guard import still_depends
 from .layout import Layout, lay_out
@@ -116,32 +116,37 @@ class _Tests:
     similarity: Vector
 
 
-def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[Distiller]:
-    """One distiller per part of the target; they share what mRMR is told."""
-    largest = int(np.bincount(layout.owners).max())
-    n_columns = min(len(layout.Z), MOST_IN_FIT + largest)
-    n_asked = MOST_PROPOSED + largest if "mrmr" in proposals else 0
-    order = np.argsort(-layout.relevance[:n_columns], kind="stable")[:n_asked]
+def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[BestOf]:
+    """One per part of the target; they share what they can."""
+    owners = layout.owners[: len(layout.views[0].columns)]
+    relevance = layout.relevance[: len(owners)]
+    n_asked = MOST_PROPOSED + int(np.bincount(owners).max()) if "mrmr" in proposals else 0
+    order = np.argsort(-relevance, kind="stable")[:n_asked]
     redundancy = np.empty((0, 0))
     if n_asked:
         asked = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
         redundancy = asked.with_each_other()
-    basis = Basis(layout.Z[:n_columns], layout.owners[:n_columns])
+    bases = [Basis(view.columns, owners) for view in layout.views]
     return [
-        Distiller(
-            basis=basis,
-            part=part,
-            proposals=tuple(proposals),
-            relevance=layout.relevance[:n_columns],
-            candidates=order,
-            redundancy=redundancy,
-            target=layout.target,
+        BestOf(
+            tuple(
+                Distiller(
+                    basis=basis,
+                    part=view.parts[q],
+                    proposals=tuple(proposals),
+                    relevance=relevance,
+                    candidates=order,
+                    redundancy=redundancy,
+                    target=layout.target,
+                )
+                for basis, view in zip(bases, layout.views, strict=True)
+            )
         )
-        for part in layout.parts
+        for q in range(len(layout.parts))
     ]
 
 
-def _first_pass(layout: Layout, distillers: list[Distiller], work: Work) -> _Tests:
+def _first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> _Tests:
     """Every column against the target as fitted to all features."""
     E = np.stack([distiller.whole.residual for distiller in distillers])
     bent = np.array([distiller.whole.bent for distiller in distillers])
@@ -175,7 +180,7 @@ def _examine(layout: Layout, columns: slice, E: Matrix, bent: NDArray[Any]) -> l
 
 
 def _second_pass(
-    layout: Layout, distillers: list[Distiller], tests: _Tests, guard: bool, work: Work
+    layout: Layout, distillers: list[BestOf], tests: _Tests, guard: bool, work: Work
 ) -> Indices:
     """Test again, without it, every feature that took part in a fit or could be selected.
 
@@ -204,7 +209,7 @@ def _second_pass(
 
 
 def _examine_again(
-    layout: Layout, distiller: Distiller, features: Indices, tests: _Tests, guard: bool
+    layout: Layout, distiller: BestOf, features: Indices, tests: _Tests, guard: bool
 ) -> list[NDArray[Any]]:
     """p-values and effects of the columns of features, each against a fit that never saw it."""
     columns: list[int] = []
@@ -232,7 +237,7 @@ def _examine_again(
 
 def _evidence(
     layout: Layout,
-    distillers: list[Distiller],
+    distillers: list[BestOf],
     tests: _Tests,
     guarded: Indices,
     copies: Copies,

@@ -41,11 +41,13 @@ SHARPNESS = 2  # with which fits are weighed by their errors
 class Distilled:
     """Residual of the target, and how it came about.
 
-    `bent` says that |Z| helped; `used` are the features that took part; `explained` is the share
-    of variance of rows left out that each fit explains.
+    `error` is its mean square as seen from rows left out; `bent` says that |Z| helped; `used` are
+    the features that took part; `explained` is the share of variance of rows left out that each fit
+    explains.
     """
 
     residual: Vector
+    error: float
     bent: bool
     used: Indices
     explained: dict[str, float]
@@ -127,12 +129,14 @@ class Distiller:
         trust = _error(left_out) ** SHARPNESS
         trust = trust / (trust + _error(better) ** SHARPNESS)
         together = (1 - trust) * left_out + trust * better
+        error = _error(together)
         if self.part.binary:
             together = through_link(y, y - together)
         residual = (1 - trust) * own + trust * together
         used = np.concatenate([support % len(self.basis.Z), *map(np.array, chosen.values())])
         return Distilled(
             residual=residual - residual.mean(),
+            error=error,
             bent=bows,
             used=np.unique(self.basis.owners[used.astype(np.intp)]),
             explained={"LASSO": 1 - _error(left_out)}
@@ -208,6 +212,30 @@ class Distiller:
         if columns not in self._kernel_fits:
             self._kernel_fits[columns] = leave_one_out(self.basis.Z[list(columns)], self.part.y)
         return self._kernel_fits[columns]
+
+
+@dataclass(frozen=True, eq=False)
+class BestOf:
+    """Of several distillers, for every fit, the one of least error."""
+
+    distillers: tuple[Distiller, ...]
+
+    @cached_property
+    def whole(self) -> Distilled:
+        """The fit that leaves out nothing."""
+        return self._best([one.whole for one in self.distillers])
+
+    def without(self, feature: int) -> Distilled:
+        """The fit that never saw a feature."""
+        return self._best([one.without(feature) for one in self.distillers])
+
+    @property
+    def part(self) -> Part:
+        """What is fitted."""
+        return self.distillers[0].part
+
+    def _best(self, fits: list[Distilled]) -> Distilled:
+        return min(fits, key=lambda fit: fit.error)
 
 
 def through_link(y: Vector, prediction: Vector) -> Vector:

@@ -15,6 +15,7 @@ from ...groups.copies import Copies
 from ...measures import as_measure
 from ...runs.work import Work
 from ...types import Indices, Mask, Matrix, Vector
+from .distil import MOST_IN_FIT
 from .residuals import Neighbours, compare
 from .scores import (
     Part,
@@ -27,8 +28,18 @@ from .scores import (
 )
 from .statistics import combine_groups, p_values
 
+NEAR_NORMAL = 0.95  # correlation of a column with its normal scores, to be taken as it is
+FEW_SKEWED = 0.05  # share of columns below, up to which scores do for them
 MOST_TESTED = 20_000  # features; of more, those most associated with the target
 COLUMNS_AT_ONCE = 1024  # that are read and ranked together
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Columns and parts of the target, standardised, as fits of the target see them."""
+
+    columns: Matrix
+    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +56,11 @@ class Layout:
     features
         Positions in X of the features tested, most associated with the target first.
     parts
-        The target, in the order of rows of `Z`.
+        The target.
+    views
+        Ways to fit the target: the first columns, as many as may take part, and the target, with
+        normal scores in place of those with long tails; where there are many of these also as
+        they are.
     marginal
         p-value of each feature alone, before any other is adjusted for.
     tied
@@ -64,6 +79,7 @@ class Layout:
     owners: Indices
     features: Indices
     parts: tuple[Part, ...]
+    views: tuple[View, ...]
     marginal: Vector
     tied: Mask
     relevance: Vector
@@ -101,7 +117,7 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
         engine = Associator(study.columns.take(columns=features), as_measure("pc"), work)
         features = features[np.argsort(-engine.with_target(study.target), kind="stable")]
         features = features[:MOST_TESTED]
-    ranks, owners = _ranks(study.columns, features, work)
+    ranks, owners, normality = _ranks(study.columns, features, work)
     order = row_order(ranks, study.target)
     ranks = ranks[:, order]
     Z = normal_scores(ranks)
@@ -119,12 +135,21 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
     place[by_association] = np.arange(len(features))
     rows = np.argsort(place[owners], kind="stable")
     Z = np.ascontiguousarray(Z[rows])
+    owners, features = place[owners[rows]], features[by_association]
     engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
+    n_fitted = min(len(Z), MOST_IN_FIT + int(np.bincount(owners).max()))
+    values, _ = _values(study.columns, features[: owners[n_fitted - 1] + 1])
+    plain = standardised(values[:n_fitted, order])
+    near_normal = normality[rows][:n_fitted, None] >= NEAR_NORMAL
+    views: tuple[View, ...] = (View(np.where(near_normal, plain, Z[:n_fitted]), parts),)
+    if np.mean(normality < NEAR_NORMAL) > FEW_SKEWED:
+        views += (View(plain, parts_of(target, scored=False)),)
     return Layout(
         Z=Z,
-        owners=place[owners[rows]],
-        features=features[by_association],
+        owners=owners,
+        features=features,
         parts=parts,
+        views=views,
         marginal=per_feature[by_association],
         tied=tied[rows],
         relevance=engine.with_target(target),
@@ -134,22 +159,31 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
     )
 
 
-def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Indices]:
-    """Twice the average ranks, whole numbers, of every column of the model, and whose it is."""
-    ranks, owners = [], []
+def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Indices, Vector]:
+    """Twice the average ranks, whole numbers, of every column of the model, and whose it is.
+
+    Also how well each column correlates with its normal scores.
+    """
+    ranks, owners, normality = [], [], []
     for start in range(0, len(features), COLUMNS_AT_ONCE):
         which = features[start : start + COLUMNS_AT_ONCE]
-        values = columns.read(which).T
-        spread = np.where(columns.nominal[which], values.max(axis=1), 0).astype(np.intp)
-        n_columns = np.where(spread > 1, spread + 1, 1)  # a category of many levels has one each
-        owner = np.repeat(np.arange(len(which)), n_columns)
-        level = np.concatenate([np.arange(size) for size in n_columns])
-        many = n_columns[owner] > 1
-        values = np.where(many[:, None], values[owner] == level[:, None], values[owner])
+        values, owner = _values(columns, which)
         ranks.append(doubled_ranks(values))
+        normality.append(np.mean(standardised(values) * normal_scores(ranks[-1]), axis=1))
         owners.append(start + owner)
         work.report("scores", min(start + COLUMNS_AT_ONCE, len(features)), len(features))
-    return np.concatenate(ranks), np.concatenate(owners)
+    return np.concatenate(ranks), np.concatenate(owners), np.concatenate(normality)
+
+
+def _values(columns: Columns, which: Indices) -> tuple[Matrix, Indices]:
+    """Values of the columns of the model that some features have, and whose each is."""
+    values = columns.read(which).T
+    spread = np.where(columns.nominal[which], values.max(axis=1), 0).astype(np.intp)
+    n_columns = np.where(spread > 1, spread + 1, 1)  # a category of many levels has one each
+    owner = np.repeat(np.arange(len(which)), n_columns)
+    level = np.concatenate([np.arange(size) for size in n_columns])
+    many = n_columns[owner] > 1
+    return np.where(many[:, None], values[owner] == level[:, None], values[owner]), owner
 
 
 def _are_tied(ranks: Matrix) -> Mask:

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from ...data.target import Target
 from ...types import Indices, Matrix, Vector
 
-NORMAL_TAILS = 3.0  # the mean of fourth powers of standardised normal numbers
+LONG_TAILS = 5.0  # of fourth powers of a standardised target, on average; 3 if it is normal
 JITTER = 1e-9  # breaks ties of scores and of residuals
 
 
@@ -45,18 +45,17 @@ def standardised(values: Matrix) -> Matrix:
     return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
 
 
-def parts_of(target: Target) -> tuple[Part, ...]:
+def parts_of(target: Target, scored: bool = True) -> tuple[Part, ...]:
     """The target as columns: numbers, and one indicator per class.
 
-    Numbers stay as they are if their tails are no longer than those of a normal distribution, by
-    the mean of their fourth powers; else normal scores take their place. Of two classes one tells
+    Normal scores take the place of numbers with long tails, if `scored`. Of two classes one tells
     all, so the second stands for both.
     """
     if target.kind != "classes":
         outputs = np.atleast_2d(target.values.T)
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         plain, scores = standardised(outputs), normal_scores(doubled_ranks(outputs))
-        long_tails = np.mean(plain**4, axis=1) > NORMAL_TAILS
+        long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
         y = np.where(long_tails[:, None], scores, plain)
         return tuple(Part(name, y[i], binary=False) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)

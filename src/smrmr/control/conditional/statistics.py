@@ -16,6 +16,7 @@ from .residuals import Comparison
 
 # of projection correlation, r with e, r with |e|, |r| with e; the second where bows helped the fit
 WEIGHTS = np.array([(0.35, 0.5, 0.1, 0.05), (0.25, 0.3, 0.1, 0.35)])
+LEAST_OWN = 0.05  # of a column's variance, that is worth a test
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
@@ -24,6 +25,8 @@ def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:
 
     What is left of a `tied` column, such as one of 0 and 1, cannot be independent of the others:
     its spread goes with its mean. So only the mean is asked about, and `second_opinion` must agree.
+    Of others hardly anything may be left: then it is what straight lines and few bends could not
+    explain rather than noise, and it is not tested.
     """
     freedom: Matrix = (n - 2 - found.rank[:, None]).astype(np.float64)
     shrunk = found.covariance * ((n - found.rank[:, None]) / n)  # r has lost `rank` dimensions
@@ -33,7 +36,7 @@ def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:
     together = combine(np.stack([covariance_tail(shrunk, n, found.statistic), *tails]), weights)
     of_mean = np.maximum(tails[0], second_opinion(found, n, False))
     together = np.where(tied[:, None], of_mean, together)
-    told = (found.left[:, None] > 0) & (freedom > 0)
+    told = (found.left > np.where(tied, 0.0, LEAST_OWN))[:, None] & (freedom > 0)
     return np.where(told, together, 1.0)
 
 
@@ -58,10 +61,14 @@ def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:
 
 
 def combine_groups(p: Matrix, first: Indices) -> Vector:
-    """One p-value for each group of rows, which start at `first`, and all columns."""
+    """One p-value for each group of rows, which start at `first`, and all columns.
+
+    It is 1 where all are: these were not tested.
+    """
     cotangents = _cotangents(p).sum(axis=1)
     size = np.diff(np.append(first, len(p))) * p.shape[1]
-    return _from_cotangents(np.add.reduceat(cotangents, first) / size)
+    together = _from_cotangents(np.add.reduceat(cotangents, first) / size)
+    return np.where(np.minimum.reduceat(p.min(axis=1), first) == 1, 1.0, together)
 
 
 def combine(p: Matrix, weights: Matrix | None = None) -> Vector:

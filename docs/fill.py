@@ -10,12 +10,16 @@ from pathlib import Path
 
 from benchmarks.report.figures import draw_figures
 from benchmarks.report.tables import claims, write_tables
-from benchmarks.report.yardstick import write_yardstick, yardstick
+from benchmarks.report.yardstick import short_table, write_yardstick, yardstick
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "docs" / name for name in ("reproducing.md", "figures.md")]
-BLOCKS = {"claims": claims, "yardstick": yardstick}  # by the comment that opens them
+PAGES = [ROOT / name for name in ("README.md", "docs/reproducing.md", "docs/figures.md")]
+BLOCKS = {
+    "claims": claims,
+    "yardstick": yardstick,
+    "short table": short_table,
+}  # by the comment that opens them
 BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", flags=re.DOTALL)
 
 

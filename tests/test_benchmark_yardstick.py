@@ -14,13 +14,17 @@ from benchmarks.data.datasets import OTHERS, SOURCES, Source, load, read_mouse, 
 from benchmarks.data.download import File
 from benchmarks.experiments import planted
 from benchmarks.experiments.planted import distinct_columns, plant, run_planted
+from benchmarks.report.figures import draw_figures
 from benchmarks.report.means import cells
 from benchmarks.report.yardstick import (
     MEASURED,
     PAPER,
+    beaten,
     calibration,
     designs_table,
+    left_empty,
     ratios,
+    short_table,
     write_yardstick,
     yardstick,
 )
@@ -89,6 +93,47 @@ def test_null_p_values_are_counted_by_data_set(folder):
     assert list(said) == ["method", "---|---|---|---|---|---", "tests"]
     error = stdev([0, 1, 2, 3, 4, 5] * 10) / 60**0.5
     assert said["tests"] == ["100", "60", f"2.50 ({error:.2f})", "1.00 (0.00)", "0.00 (0.00)"]
+
+
+def test_rivals_that_find_more_are_named(folder):
+    """By hand: knockoffs find 0.9 of 1.b, T-Rex more but above its level, ours 0.5 and 1."""
+    store = open_store(folder, "yardstick")
+    better = {"1.a": 1.05, "1.b": 0.9}
+    knockoffs = [
+        row(design, "LASSO knockoffs", 0.3, seed, tpr=tpr, fdr=0.1, n_selected=3)
+        for design, tpr in better.items()
+        for seed in range(6)
+    ]
+    frame = pd.concat([store.frame(), pd.DataFrame(knockoffs)], ignore_index=True)
+    frame.loc[frame["method"] == "T-Rex", "tpr"] = 1.0
+    table = beaten(cells(frame, measured=MEASURED))
+    entries = ["100", "100", "0.30", "0.50", "LASSO knockoffs", "0.90", "0.10"]
+    assert lines(table)["1.b"] == entries
+    assert not {"1.a", *PAPER[2:]} & set(lines(table))
+    assert "No rival" in beaten(cells(frame[frame["design"] == "1.a"], measured=MEASURED))
+    assert beaten(cells(frame[frame["method"] == "tests"], measured=MEASURED)) == ""
+
+
+def test_empty_answers_count_where_a_rival_finds_something(folder):
+    """By hand: ours is empty on 2.b, one of the nine designs that T-Rex takes."""
+    frame = open_store(folder, "yardstick").frame()
+    assert lines(left_empty(frame))["100"] == ["100", "0.30", "54", "0.11"]
+    frame.loc[frame["design"] == "2.b", "tpr"] = 0.0
+    assert lines(left_empty(frame))["100"] == ["100", "0.30", "48", "0.00"]
+    assert left_empty(frame[frame["method"] == "tests"]) == ""
+
+
+def test_the_short_table_has_methods_that_took_all(folder):
+    """By hand: T-Rex took nine designs of ten."""
+    assert short_table(read_stores(folder)) == "not run"  # of level 0.1 there is nothing
+    store = open_store(folder, "yardstick")
+    store.append([dict(r, level=0.1) for r in made_up()])
+    said = lines(short_table(read_stores(folder)))
+    assert said["method"] == ["n=100, p=100"]
+    assert said["tests"][0].startswith("0.55 / 0.20")
+    assert "T-Rex" not in said
+    drawn = {path.name for path in draw_figures(folder)}
+    assert drawn == {"yardstick.svg"}
 
 
 def test_the_files_say_what_was_run(folder, tmp_path):

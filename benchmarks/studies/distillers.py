@@ -79,7 +79,8 @@ def main(seeds: int) -> None:
             y = parts_of(as_target(data.y, data.target))[0].y
             shares.append(explained(normal_scores(doubled_ranks(data.X.T)), y))
         if i == 0:
-            print("| design | " + " | ".join(shares[0]) + " |\n|" + "---|" * (len(shares[0]) + 1))
+            titles = [name.replace("|", "\\|") for name in shares[0]]
+            print("| design | " + " | ".join(titles) + " |\n|" + "---|" * (len(shares[0]) + 1))
         means = [f"{np.mean([share[name] for share in shares]):.2f}" for name in shares[0]]
         print(f"| {design} | " + " | ".join(means) + " |", flush=True)
 

@@ -10,7 +10,7 @@ from ..methods import METHODS, installed
 from ..stores import Row
 from .run import as_integer, seed_of
 
-COMPARED = ("SmRMR(default)", "SmRMR(PC, MCP)", "LASSO knockoffs")
+COMPARED = ("tests", "SmRMR(default)", "SmRMR(PC, MCP)", "LASSO knockoffs")
 PUBLISHED_LEVEL = 0.2  # of the published results on the HIV data
 
 

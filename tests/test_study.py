@@ -136,7 +136,8 @@ def test_the_largest_numbers_are_fitted_without_a_warning():
     data = simulate("1.d", n=100, p=100, random_state=0)
     X = data.X / np.abs(data.X).max() * 1.7e308
     small = np.ldexp(X, -1000)
-    fitted = SmRMR(random_state=0, fdr=0.5).fit(X, data.y)
+    y = np.ldexp(data.y, 990)
+    fitted = SmRMR(random_state=0, fdr=0.5).fit(X, y)
     expected = SmRMR(random_state=0, fdr=0.5).fit(small, data.y)
     assert_array_equal(fitted.support_, expected.support_)
     assert_array_equal(fitted.transform(X), X[:, fitted.support_])

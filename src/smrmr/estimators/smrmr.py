@@ -81,7 +81,7 @@ class SmRMR(Selector):
     >>> data = simulate("1.d", n=400, p=150, random_state=1)
     >>> selector = SmRMR(fdr=0.2, random_state=0).fit(data.X, data.y)
     >>> selector.transform(data.X).shape
-    (400, 14)
+    (400, 13)
     """
 
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}

@@ -13,6 +13,7 @@ from ...data.study import Study
 from ...data.target import take_rows
 from ...groups.copies import Copies
 from ...measures import as_measure
+from ...measures.scaling import unit_scale
 from ...runs.work import Work
 from ...types import Indices, Mask, Matrix, Vector
 from .distil import MOST_IN_FIT
@@ -176,14 +177,15 @@ def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Ind
 
 
 def _values(columns: Columns, which: Indices) -> tuple[Matrix, Indices]:
-    """Values of the columns of the model that some features have, and whose each is."""
+    """Values of the columns of the model that some features have, scaled, and whose each is."""
     values = columns.read(which).T
     spread = np.where(columns.nominal[which], values.max(axis=1), 0).astype(np.intp)
     n_columns = np.where(spread > 1, spread + 1, 1)  # a category of many levels has one each
     owner = np.repeat(np.arange(len(which)), n_columns)
     level = np.concatenate([np.arange(size) for size in n_columns])
     many = n_columns[owner] > 1
-    return np.where(many[:, None], values[owner] == level[:, None], values[owner]), owner
+    values = np.where(many[:, None], values[owner] == level[:, None], values[owner])
+    return unit_scale(values), owner
 
 
 def _are_tied(ranks: Matrix) -> Mask:

@@ -9,6 +9,7 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from ...data.target import Target
+from ...measures.scaling import unit_scale
 from ...types import Indices, Matrix, Vector
 
 LONG_TAILS = 5.0  # of fourth powers of a standardised target, on average; 3 if it is normal
@@ -54,7 +55,7 @@ def parts_of(target: Target, scored: bool = True) -> tuple[Part, ...]:
     if target.kind != "classes":
         outputs = np.atleast_2d(target.values.T)
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
-        plain, scores = standardised(outputs), normal_scores(doubled_ranks(outputs))
+        plain, scores = standardised(unit_scale(outputs)), normal_scores(doubled_ranks(outputs))
         long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
         y = np.where(long_tails[:, None], scores, plain)
         return tuple(Part(name, y[i], binary=False) for i, name in enumerate(names))

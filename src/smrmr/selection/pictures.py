@@ -143,7 +143,7 @@ def _summary(
         output = int(np.argmax(apart))
     at = np.arange(len(large), dtype=np.float64)
     if x is not None:
-        at = np.array([np.median(x[group == g]) for g in large])
+        at = np.array([2 * np.median(x[group == g] / 2) for g in large])  # halves do not overflow
     return Shape(
         kind,
         _rounded(at),

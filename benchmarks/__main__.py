@@ -16,6 +16,9 @@ app = typer.Typer(
 )
 Out = Annotated[Path, typer.Option(help="Folder of the results; new rows are added to it.")]
 Jobs = Annotated[int | None, typer.Option(help="Draws or folds at a time; -1 for all cores.")]
+Methods = Annotated[
+    list[str] | None, typer.Option(help="A method to run; may be repeated. All if left out.")
+]
 GridName = Annotated[str, typer.Option(help="quick, full or a TOML file.")]
 
 
@@ -57,9 +60,7 @@ def real(grid: GridName = "quick", out: Out = Path("results"), jobs: Jobs = None
 @app.command()
 def yardstick(
     grid: Annotated[str, typer.Option(help="yardstick or a TOML file.")] = "yardstick",
-    method: Annotated[
-        list[str] | None, typer.Option(help="A method to run; may be repeated. All if left out.")
-    ] = None,
+    method: Methods = None,
     out: Out = Path("results"),
     jobs: Jobs = None,
 ) -> None:
@@ -76,6 +77,7 @@ def planted(
     dataset: Annotated[
         list[str] | None, typer.Option(help="A data set to use; may be repeated. All if left out.")
     ] = None,
+    method: Methods = None,
     out: Out = Path("results"),
     jobs: Jobs = None,
 ) -> None:
@@ -87,7 +89,12 @@ def planted(
     """
     from .experiments.planted import run_planted
 
-    _run(out, lambda progress: run_planted(out, seeds, dataset or (), jobs=jobs, progress=progress))
+    _run(
+        out,
+        lambda progress: run_planted(
+            out, seeds, dataset or (), method or (), jobs=jobs, progress=progress
+        ),
+    )
 
 
 def _run_grid(

@@ -42,7 +42,7 @@ def test_n_jobs_never_changes_a_bit(measure, n, rng):
 @pytest.mark.parametrize("measure", list(MEASURES))
 def test_memory_budget_changes_nothing_that_counts(measure, rng):
     """PC to the bit, since it counts; the others within 1e-12."""
-    X, y = frame(80, rng, copies=25), rng.normal(size=80)
+    X, y = frame(80, rng, copies=12), rng.normal(size=80)
     ample = smrmr.associate(X, y, measure=measure)
     scarce = smrmr.associate(X, y, measure=measure, max_memory="100kB")
     if measure == "pc":
@@ -53,7 +53,7 @@ def test_memory_budget_changes_nothing_that_counts(measure, rng):
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
-@pytest.mark.parametrize("n", [120, 300])
+@pytest.mark.parametrize("n", [120, pytest.param(300, marks=pytest.mark.slow)])
 def test_hsic_of_a_pair_depends_on_its_two_columns_alone(kind, n, rng):
     """Law: budgets, jobs and the other columns move no value by more than 1e-12.
 

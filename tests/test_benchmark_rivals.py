@@ -106,6 +106,7 @@ def test_gcm_is_the_formula_of_its_paper(rng):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.slow  # three fits of seconds
 def test_likelihood_ratios_are_the_same_again(drawn):
     """Law: the same data and seed give the same W, though knockpy draws from two generators."""
     pytest.importorskip("knockpy", reason="needs: pip install smrmr[bench]")

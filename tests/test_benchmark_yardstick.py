@@ -261,8 +261,10 @@ def test_rows_of_planted_targets_are_kept(tables, tmp_path, monkeypatch):
     assert store.path.read_bytes().startswith(before)
     assert len(store.frame()) == 2 * 3 * 3
     assert "| small | linear | 0.10 |" in write_yardstick(out).read_text()
-    with pytest.raises(ValueError, match="no data set GLIOMAS to plant a target in"):
+    with pytest.raises(ValueError, match="no data set GLIOMAS for planted targets"):
         run_planted(out, 1, ["GLIOMAS"])
+    with pytest.raises(ValueError, match="no method SIS for planted targets"):
+        run_planted(out, 1, ["small"], ["SIS"])
     with pytest.raises(ValueError, match="seeds=0 must be a positive integer"):
         run_planted(out, 0)
 

@@ -55,25 +55,29 @@ def run_planted(
     folder: Path,
     seeds: int,
     datasets: Sequence[str] = (),
+    methods: Sequence[str] = (),
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> None:
-    """Compute the rows that are not yet in the folder's store; all data sets if none is named.
+    """Compute the rows that are not yet in the folder's store.
+
+    All data sets and all methods, if none is named.
 
     Data sets that cannot be loaded, and methods whose packages are not installed, are named in a
     warning and left out.
     """
-    if unknown := set(datasets) - set(DATASETS):
-        raise ValueError(
-            f"there is no data set {', '.join(sorted(unknown))} to plant a target in. Use "
-            f"{', '.join(DATASETS)}."
-        )
+    for kind, named, known in (("data set", datasets, DATASETS), ("method", methods, COMPARED)):
+        if unknown := set(named) - set(known):
+            raise ValueError(
+                f"there is no {kind} {', '.join(sorted(unknown))} for planted targets. Use "
+                f"{', '.join(known)}."
+            )
     if seeds < 1:
         raise ValueError(f"seeds={seeds} must be a positive integer.")
     store = open_store(folder, "planted")
     store.begin()
-    due = store.due(planted_tasks(datasets or DATASETS, seeds))
+    due = store.due(planted_tasks(datasets or DATASETS, methods or COMPARED, seeds))
     data = loaded((task[0]["dataset"] for task in due), progress)
     distinct = {name: data[name].X[:, distinct_columns(data[name].X)] for name in data}
     calls = [
@@ -84,9 +88,9 @@ def run_planted(
     keep_rows("planted targets", store, calls, jobs, progress)
 
 
-def planted_tasks(datasets: Sequence[str], seeds: int) -> list[list[Row]]:
+def planted_tasks(datasets: Sequence[str], methods: Sequence[str], seeds: int) -> list[list[Row]]:
     """Keys of the rows to compute, those of one target together; seed by seed."""
-    names = installed(COMPARED)
+    names = installed(methods)
     return [
         [
             {**about, "method": name, "level": level, "seed": seed}

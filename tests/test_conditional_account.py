@@ -384,8 +384,8 @@ def test_the_command_line_runs_tests(table, tmp_path, options, control):
         np.testing.assert_array_equal(written[name], top[name])
     said = " ".join(done.stdout.split())
     assert str(expected) in said
-    counts = ", ".join(str(n) for _, n in counts_by_level(expected))
-    assert f"At levels 0.1, 0.2, 0.3, {counts} features would be selected." in said
+    counts = ", ".join(f"{n} at {level}" for level, n in counts_by_level(expected))
+    assert f"Features selected by level: {counts}." in said
     saved = json.loads((folder / "selection.json").read_text())
     assert saved["settings"]["control"] == control
     assert invoke("explain", folder, "x0").stdout.strip() == expected.explain("x0")

@@ -24,6 +24,9 @@ AUTHORS = {
     ("pc", 500, 5000): 78 * 3600.0,
 }
 BARS = {("pc", 100, 500): ">= 500x", ("hsic", 100, 500): ">= 50x", ("hsic", 500, 5000): ">= 50x"}
+PENALTIES = {"pc": "mcp", "hsic": "l1"}
+SIZES = ((100, 500), (100, 5000), (500, 5000), (187, 20000))
+TESTS = {(100, 500): 0.5, (500, 5000): 10, (187, 20000): 20, (10000, 200): 30}  # at most, seconds
 
 
 def measure(kind, n, p):
@@ -31,10 +34,12 @@ def measure(kind, n, p):
     import smrmr
 
     warnings.simplefilter("ignore")
-    penalty = "mcp" if kind == "pc" else "l1"
     data = smrmr.simulate("1.d", n, p, random_state=0)
-    control = smrmr.KnockoffFilter(measure=kind, penalty=penalty)
-    selector = smrmr.SmRMR(control=control, random_state=0)
+    if kind == "tests":
+        selector = smrmr.SmRMR(control="tests", n_jobs=2)
+    else:
+        control = smrmr.KnockoffFilter(measure=kind, penalty=PENALTIES[kind])
+        selector = smrmr.SmRMR(control=control, random_state=0)
     small = smrmr.simulate("1.d", 60, 100, random_state=0)
     selector.fit(small.X, small.y)  # loads the libraries
     before = resident("VmRSS")
@@ -58,16 +63,23 @@ def measure(kind, n, p):
 
 
 def main():
-    for n, p in ((100, 500), (100, 5000), (500, 5000), (187, 20000)):
-        for kind in ("pc", "hsic"):
-            got = json.loads(in_own_process(kind, n, p))
+    for n, p in SIZES:
+        for kind, penalty in PENALTIES.items():
+            got, detail = measured(kind, n, p)
             authors = AUTHORS.get((kind, n, p))
             ratio = f"{authors / got['seconds']:.0f}x" if authors else ""
-            stages = ", ".join(f"{name} {share:.0%}" for name, share in got["stages"].items())
-            detail = f"{got['seconds']:.2f} s, {got['memory'] / 1e6:.0f} MB: {stages}"
-            penalty = "MCP" if kind == "pc" else "LASSO"
             name = f"fit, {kind} + {penalty}, n={n}, p={p:,}"
             report(name, ratio, BARS.get((kind, n, p), ""), detail)
+    for (n, p), most in TESTS.items():
+        got, detail = measured("tests", n, p)
+        report(f"tests, two threads, n={n}, p={p:,}", "", f"<= {most} s", detail)
+
+
+def measured(kind, n, p):
+    """What `measure` printed, and the same in words."""
+    got = json.loads(in_own_process(kind, n, p))
+    stages = ", ".join(f"{name} {share:.0%}" for name, share in got["stages"].items())
+    return got, f"{got['seconds']:.2f} s, {got['memory'] / 1e6:.0f} MB: {stages}"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,15 @@ import pytest
 
 pytestmark = pytest.mark.slow
 HERE = Path(__file__).parent
-NUMERIC = ("measures", "association", "recorded", "solvers", "comparators", "knockoffs")
+NUMERIC = (
+    "measures",
+    "association",
+    "conditional",
+    "recorded",
+    "solvers",
+    "comparators",
+    "knockoffs",
+)
 NEEDS = {"Haswell": "avx2", "SkylakeX": "avx512f", "Prescott": "pni", "Sandybridge": "avx"}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...association.associator import Associator
 from ...data.columns import Columns
 from ...data.study import Study
-from ...data.target import take_rows
+from ...data.target import Target, take_rows
 from ...groups.copies import Copies
 from ...measures import as_measure
 from ...measures.scaling import unit_scale
@@ -113,11 +113,7 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
     """
-    features = copies.modelled
-    if len(features) > MOST_TESTED:
-        engine = Associator(study.columns.take(columns=features), as_measure("pc"), work)
-        features = features[np.argsort(-engine.with_target(study.target), kind="stable")]
-        features = features[:MOST_TESTED]
+    features = _most_associated(study, copies.modelled, work)
     ranks, owners, normality = _ranks(study.columns, features, work)
     order = row_order(ranks, study.target)
     ranks = ranks[:, order]
@@ -132,19 +128,14 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
     # columns that tell the same alone are told apart by a sum that only they have
     content = ranks.astype(np.int64) @ np.arange(len(order)) ** 2
     by_association = np.lexsort((content[first], per_feature))
-    place = np.empty(len(features), dtype=np.intp)
-    place[by_association] = np.arange(len(features))
+    place = np.argsort(by_association)
     rows = np.argsort(place[owners], kind="stable")
     Z = np.ascontiguousarray(Z[rows])
     owners, features = place[owners[rows]], features[by_association]
-    engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
     n_fitted = min(len(Z), MOST_IN_FIT + int(np.bincount(owners).max()))
     values, _ = _values(study.columns, features[: owners[n_fitted - 1] + 1])
-    plain = standardised(values[:n_fitted, order])
-    near_normal = normality[rows][:n_fitted, None] >= NEAR_NORMAL
-    views: tuple[View, ...] = (View(np.where(near_normal, plain, Z[:n_fitted]), parts),)
-    if np.mean(normality < NEAR_NORMAL) > FEW_SKEWED:
-        views += (View(plain, parts_of(target, scored=False)),)
+    views = _views(Z[:n_fitted], values[:n_fitted, order], normality[rows], target)
+    engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
     return Layout(
         Z=Z,
         owners=owners,
@@ -158,6 +149,25 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
         tiny=tiny,
         statistic=statistic,
     )
+
+
+def _most_associated(study: Study, features: Indices, work: Work) -> Indices:
+    """The features, or as many as are tested, most associated with the target first."""
+    if len(features) <= MOST_TESTED:
+        return features
+    engine = Associator(study.columns.take(columns=features), as_measure("pc"), work)
+    order = np.argsort(-engine.with_target(study.target), kind="stable")
+    return np.asarray(features[order[:MOST_TESTED]])
+
+
+def _views(Z: Matrix, values: Matrix, normality: Vector, target: Target) -> tuple[View, ...]:
+    """Ways to fit the target to some columns; `normality` is of these and of all others."""
+    plain = standardised(values)
+    near_normal = normality[: len(Z), None] >= NEAR_NORMAL
+    mild = View(np.where(near_normal, plain, Z), parts_of(target))
+    if np.mean(normality < NEAR_NORMAL) <= FEW_SKEWED:
+        return (mild,)
+    return (mild, View(plain, parts_of(target, scored=False)))
 
 
 def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Indices, Vector]:

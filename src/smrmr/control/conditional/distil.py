@@ -1,8 +1,8 @@
 r"""What is left of the target once all features but one have spoken.
 
 Features Z go in as plain values or as normal scores, see `layout.View`. Two kinds of fit: LASSO on
-Z, or on Z and |Z|, whichever has the smaller estimated error; and kernel ridge regression on at most
-twelve features, which sees bends and interactions.
+Z, or on Z and |Z|, whichever has the smaller estimated error; and kernel ridge regression on at
+most twelve features, which sees bends and interactions.
 What proposes those features is a setting:
 
 - **lasso**: the largest coefficients of the LASSO;

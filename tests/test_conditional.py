@@ -260,15 +260,27 @@ def test_the_guard_sees_what_correlation_does_not(rng):
     """Oracle: how r was made: from another feature, from its own, from none."""
     Z = columns(rng, p=60, n=150)
     noise = rng.standard_normal((2, 150))
-    layout = Layout(
-        Z=Z, owners=np.arange(60), features=np.arange(60), parts=(), views=(), marginal=np.ones(60),
-        tied=np.zeros(60, bool), relevance=np.zeros(60), target="continuous",
-        tiny=tie_breakers(150), statistic="pc",
-    )  # fmt: skip
+    layout = layout_of(Z)
     assert still_depends(layout, 3, Z[7] ** 2 + 0.1 * noise[0])
     assert still_depends(layout, 3, np.exp(Z[7]) * noise[0])
     assert not still_depends(layout, 7, Z[7] ** 2 + 0.1 * noise[0])
     assert not still_depends(layout, 3, noise[1])
+
+
+def test_the_guard_is_not_misled_by_many_features(rng):
+    """Oracle: its own level, 0.01, for features that depend on none of 2,000 others."""
+    layout = layout_of(columns(rng, p=2000, n=100))
+    alarms = [still_depends(layout, k, layout.Z[k]) for k in range(100)]
+    assert sum(alarms) <= 5
+
+
+def layout_of(Z):
+    p, n = Z.shape
+    return Layout(
+        Z=Z, owners=np.arange(p), features=np.arange(p), parts=(), views=(), marginal=np.ones(p),
+        tied=np.zeros(p, bool), relevance=np.zeros(p), target="continuous",
+        tiny=tie_breakers(n), statistic="pc",
+    )  # fmt: skip
 
 
 def test_the_guard_only_raises_p_values():

@@ -27,4 +27,4 @@ def still_depends(layout: Layout, column: int, r: Vector) -> bool:
     pc = by_rank("pc", layout.n_rows)
     found = [covariance_of_values(layout.Z[j] + tiny, r + other, *pc) for j in asked]
     p = covariance_tail(np.array(found), layout.n_rows)
-    return bool(len(found) * p.min(initial=1.0) < BONFERRONI)
+    return bool(len(near) * p.min(initial=1.0) < BONFERRONI)  # the 50 were chosen from so many

@@ -35,7 +35,7 @@ def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
     A row per rank: nothing for pc, the factor of the centred kernel for hsic; for dcor the score
     and the sum of its distances from all others.
     """
-    scores = _scores(n)
+    scores = scores_by_rank(n)
     if statistic == "hsic":
         return HSIC, _factor(scores)
     sums = np.empty(n)
@@ -104,7 +104,7 @@ def _distance_covariance(rank: Array, table: Array) -> Any:
 @cache
 def weights(statistic: str, n: int) -> Vector:
     """Eigenvalues of the centred kernel, as shares of their sum, largest first."""
-    scores = _scores(min(n, MOST_POINTS))
+    scores = scores_by_rank(min(n, MOST_POINTS))
     if statistic == "hsic":
         factor = _factor(scores)
         values = np.linalg.eigvalsh(factor.T @ factor)
@@ -121,7 +121,9 @@ def mean_covariance(statistic: str, n: int) -> float:
     return float(trace**2 / (n - 1))
 
 
-def _scores(n: int) -> Vector:
+@cache
+def scores_by_rank(n: int) -> Vector:
+    """Normal scores of n distinct values, smallest first."""
     return np.asarray(ndtri((np.arange(n) + 0.5) / n))
 
 

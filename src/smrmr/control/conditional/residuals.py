@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...measures.compiled import compiled, compiled_reordering
 from ...types import Indices, Matrix, Vector
-from .dependence import by_rank, covariance_of_values
+from .dependence import by_rank, covariance_of_values, scores_by_rank
 
 Array = NDArray[Any]
 
@@ -66,8 +66,9 @@ def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: in
 class Comparison:
     """How residuals of columns and of the target's parts go together; (columns, parts) each.
 
-    `covariance` is the `statistic` of `dependence`; `correlation`, `bowed` and `spread`
-    are correlations of r with e, of |r| with e and of r with |e|; `product` and `product_bowed`
+    `covariance` is the `statistic` of `dependence`; `correlation`, `bowed` and `spread` are
+    correlations of r with e, of |r| with normal scores of e and of r with |e|: one side of each is
+    close to normal, without which small p-values would be too small. `product` and `product_bowed`
     are the means of r e and of |r| e, centred, over their own standard errors. Per column: `rank`
     of the regression, and the share of the column's variance that is `left`.
     """
@@ -95,7 +96,8 @@ def compare(
     found = np.zeros((6, len(columns), len(E)))
     rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
     near, which = (neighbours.straight, neighbours.bent), by_rank(statistic, Z.shape[1])
-    _compare(Z, columns, *near, E, *tiny, *which, found, rank, left)
+    scores = scores_by_rank(Z.shape[1])
+    _compare(Z, columns, *near, E, *tiny, *which, scores, found, rank, left)
     covariance, correlation, bowed, spread, product, product_bowed = found
     return Comparison(
         covariance, correlation, bowed, spread, product, product_bowed, rank, left, statistic
@@ -122,12 +124,14 @@ def _compare(
     tiny_y: Array,
     statistic: int,
     table: Array,
+    scores: Array,
     found: Array,
     rank: Array,
     left: Array,
 ) -> None:
     n = Z.shape[1]
     basis = np.empty((n // MOST_OF_ROWS + 1, n))
+    scored = np.empty(n)
     for i in range(len(columns)):
         r = Z[columns[i]].copy()
         before = np.sum(r * r)
@@ -146,7 +150,8 @@ def _compare(
             size -= size.mean()
             found[0, i, q] = covariance_of_values(r + tiny_x, e + tiny_y, statistic, table)
             found[1, i, q] = _correlation(r, e)
-            found[2, i, q] = _correlation(bow, e)
+            scored[np.argsort(e + tiny_y)] = scores
+            found[2, i, q] = _correlation(bow, scored)
             found[3, i, q] = _correlation(r, size)
             found[4, i, q] = _over_its_error(r * e)
             found[5, i, q] = _over_its_error(bow * e)

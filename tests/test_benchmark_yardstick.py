@@ -130,7 +130,7 @@ def test_the_short_table_has_methods_that_took_all(folder):
     store.append([dict(r, level=0.1) for r in made_up()])
     said = lines(short_table(read_stores(folder)))
     assert said["method"] == ["n=100, p=100"]
-    assert said["tests"][0].startswith("0.55 / 0.20")
+    assert said["**smrmr**"][0].startswith("0.55 / 0.20")
     assert "T-Rex" not in said
     drawn = {path.name for path in draw_figures(folder)}
     assert drawn == {"yardstick.svg"}

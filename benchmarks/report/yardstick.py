@@ -17,6 +17,13 @@ OURS = "tests"
 ALONE = "SIS + BH"
 SHARED = ["design", "n", "p", "level"]
 SHORT_LEVEL = 0.1
+NAMES = {  # for readers who do not know the names of recipes
+    "SmRMR(default)": 'smrmr, `control="knockoffs"`',
+    "SmRMR(PC, MCP)": 'smrmr, `control="paper"`',
+    "tests": "**smrmr**",
+    "tests, BY": 'smrmr, `multiplicity="by"`',
+    ALONE: "features tested alone (SIS + BH)",
+}
 MUCH = 0.1  # of the power, that is worth a line
 EMPTY_COLUMNS = {"size": "data sets where a rival finds a true feature", "mean": "tests are empty"}
 MEASURED = ("tpr", "fdr", "n_selected", "seconds")
@@ -112,7 +119,10 @@ def short_table(stores: dict[str, Any]) -> str:
     if means.empty:
         return NOT_RUN
     sizes = [f"n={n}, p={p}" for n, p in means[["n", "p"]].to_numpy().tolist()]
-    return _across(means.assign(size=sizes), ("method",), _shares, across="size")
+    ordered = in_order(means.assign(size=sizes))
+    lines = _entries(ordered, ("method",), _shares, "size")
+    named = [line | {"method": NAMES.get(line["method"], line["method"])} for line in lines]
+    return _aligned(named, ("method",), ordered["size"])
 
 
 def ten_means(table: Any) -> Any:

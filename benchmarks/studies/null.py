@@ -14,7 +14,7 @@ from smrmr.control.conditional.null import TAILS, points_of
 from smrmr.measures.compiled import compiled
 from smrmr.types import Indices, Vector
 
-SIZES = (8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200, 300, 500, 1000)
+SIZES = (8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200)
 WORK = 2e10  # steps of the loop over points, for every number of rows
 MOST = 30_000_000  # permutations
 BINS, LARGEST = 20_000, 9.0  # of the covariance over n^2

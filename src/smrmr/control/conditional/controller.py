@@ -49,8 +49,7 @@ class ConditionalTests:
         ``"mcp"`` and ``"mrmr"`` (the paper's problem), joined by ``+``.
     statistic
         Which statistic of dependence is compared with its null, beside correlations: ``"pc"``,
-        ``"hsic"`` or ``"dcor"``. They differ little in power; the last two are cautious below 100
-        rows.
+        ``"hsic"`` or ``"dcor"``. The last two are cautious below 100 rows.
     guard
         Ask for a second opinion where what is left of a feature still depends on another one.
 

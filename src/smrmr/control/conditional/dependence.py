@@ -35,12 +35,14 @@ def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
     A row per rank: nothing for pc, the factor of the centred kernel for hsic; for dcor the score
     and the sum of its distances from all others.
     """
+    if statistic == "pc":
+        return PC, np.empty((0, 1))
     scores = scores_by_rank(n)
     if statistic == "hsic":
         return HSIC, _factor(scores)
     sums = np.empty(n)
     distance_sums(scores, np.arange(n), sums)
-    return (DCOR, np.stack([scores, sums], axis=1)) if statistic == "dcor" else (PC, sums[:0, None])
+    return DCOR, np.stack([scores, sums], axis=1)
 
 
 @compiled

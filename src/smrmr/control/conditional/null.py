@@ -2,9 +2,10 @@ r"""The laws of the statistics of `dependence` where there is nothing to find.
 
 The statistics go by ranks, so their nulls depend on the number of rows alone. For projection
 covariance `null.csv` holds the points that :math:`n^{-2}` times it exceeds with probability 0.95
-down to 1e-6: for some numbers of rows, by 4 to 30 million permutations each, and for infinitely
-many, where the law is that of :math:`16 \sum_{jk} \chi^2_{jk} / (\pi^4 j^2 k^2)` (Blum, Kiefer and
-Rosenblatt 1961). ``python -m benchmarks.studies.null`` prints it.
+down to 1e-6: for some numbers of rows up to 200, by 7 to 30 million permutations each, and for
+infinitely many, where the law is that of :math:`16 \sum_{jk} \chi^2_{jk} / (\pi^4 j^2 k^2)` (Blum,
+Kiefer and Rosenblatt 1961); between them points are taken to be linear in 1/n.
+``python -m benchmarks.studies.null`` prints it.
 
 For the other two the law is the limit :math:`\sum_{jk} w_j w_k \chi^2_{jk}` of their own
 eigenvalues w, times their mean over all permutations.
@@ -25,12 +26,8 @@ from ...types import Matrix, Vector
 from .dependence import mean_covariance, weights
 
 TAILS = np.concatenate([np.linspace(0.95, 0.1, 18), np.geomspace(0.08, 1e-6, 50)])
-MOST_TERMS = (
-    4000  # of a sum of chi-squares; the many that remain are small, and count by their mean
-)
-MOST_FREQUENCIES = (
-    400.0  # over the largest weight, up to which a characteristic function is followed
-)
+MOST_TERMS = 4000  # of a sum of chi-squares; the small ones that remain count by their mean
+FARTHEST = 66.0  # frequency, in units of the largest term, up to which the inversion goes
 
 
 def covariance_tail(covariance: Matrix, n: int, statistic: str = "pc") -> Matrix:
@@ -54,7 +51,7 @@ def points_of(terms: Vector, tails: Vector) -> Vector:
     terms = terms[:MOST_TERMS]
     nodes, node_weights = leggauss(40)
     width = 0.3 / terms[0]  # of panels; only the phase of the integrand depends on x
-    starts = np.arange(0.0, MOST_FREQUENCIES / 6 / terms[0], width)
+    starts = np.arange(0.0, FARTHEST / terms[0], width)
     u = np.add.outer(starts, width / 2 * (nodes + 1)).ravel()
     half_angle = np.array([0.5 * np.arctan(terms * v).sum() for v in u])
     size = np.array([np.exp(-0.25 * np.log1p((terms * v) ** 2).sum()) for v in u])

@@ -2,9 +2,9 @@ r"""p-values of pairs of residuals, and one p-value from several.
 
 Four statistics of r, what is left of a feature, and e, what is left of the target: projection
 correlation, or another of `dependence`; the correlation of r with e; that of r with \|e\|, for
-features that change the spread of the target; and that of \|r\| with e, for bows.
-Their p-values are combined by Cauchy's rule, which needs no
-independence. Weights keep the rarer kinds of effect from costing the usual ones power.
+features that change the spread of the target; and that of \|r\| with normal scores of e, for bows.
+Their p-values are combined by Cauchy's rule, which needs no independence. Weights keep the rarer
+kinds of effect from costing the usual ones power.
 """
 
 import numpy as np

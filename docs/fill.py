@@ -6,7 +6,9 @@ python -m docs.fill
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from benchmarks.report.figures import draw_figures
 from benchmarks.report.tables import claims, write_tables
@@ -24,8 +26,17 @@ BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", f
 
 
 def filled(page: str) -> str:
-    stores = read_stores(ROOT / "results")
-    return BLOCK.sub(lambda block: f"{block[1]} -->\n{BLOCKS[block[1]](stores)}\n", page)
+    return BLOCK.sub(lambda block: f"{block[1]} -->\n{block_named(block[1])}\n", page)
+
+
+@cache
+def block_named(name: str) -> str:
+    return str(BLOCKS[name](stored()))
+
+
+@cache
+def stored() -> dict[str, Any]:
+    return read_stores(ROOT / "results")
 
 
 if __name__ == "__main__":

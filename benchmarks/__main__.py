@@ -97,6 +97,26 @@ def planted(
     )
 
 
+@app.command()
+def groups(
+    seeds: Annotated[int, typer.Option(help="Responses of each kind on each table.")] = 10,
+    table: Annotated[
+        list[str] | None, typer.Option(help="A table to use; may be repeated. All if left out.")
+    ] = None,
+    out: Out = Path("results"),
+    jobs: Jobs = None,
+) -> None:
+    """Plant targets in tables full of look-alikes, and ask about groups.
+
+    Real tables are downloaded once, or read from the folder that the variable SMRMR_DATA names.
+
+    Example: python -m benchmarks groups --seeds 10 --out results --jobs 2
+    """
+    from .experiments.groups import run_groups
+
+    _run(out, lambda progress: run_groups(out, seeds, table or (), jobs=jobs, progress=progress))
+
+
 def _run_grid(
     grid: str, out: Path, store: str, jobs: int | None, progress: Any, methods: Sequence[str] = ()
 ) -> None:

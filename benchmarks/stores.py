@@ -34,12 +34,17 @@ COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the key, then
     ),
     "yardstick": (("design", "n", "p", "method", "level", "seed"), PROMISES),
     "planted": (("dataset", "response", "method", "level", "seed"), PROMISES),
+    "groups": (
+        ("dataset", "response", "method", "alike", "level", "seed"),
+        ("status", "tpr", "fdr", "n_selected", "size", "seconds"),
+    ),
 }
 WORDS = (
     "dataset",
     "design",
     "response",
     "method",
+    "alike",
     "status",
     "version",
     "setting",
@@ -64,6 +69,10 @@ def open_store(folder: Path, name: str) -> Store:
         level, at every level; one fit serves all of them, and ``seconds`` are those of that fit.
         ``null_05``, ``null_01`` and ``null_001`` are the shares of false features whose p-value is
         at most 0.05, 0.01 and 0.001, where a method has p-values.
+    ``groups``
+        One row per table, response, seed, way to control the FDR, cut and level. ``tpr`` is the
+        share of true features within a group that was found, ``fdr`` the share of groups found that
+        hold no true feature, ``size`` the mean number of features per group found.
     """
     return Store(folder / f"{name}.csv", *COLUMNS[name])
 

@@ -111,9 +111,10 @@ def computed(name, folder):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of knockoffs that fail their diagnosis
         found = select(*data(folder), recipe, SEED)
+    own = found.leaders == np.arange(found.n_features)  # copies share the W of the first
     return {
-        "W": {str(k): float(found.W[k]).hex() for k in np.flatnonzero(found.W)},
-        "selected": found.selected.tolist(),
+        "W": {str(k): float(found.W[k]).hex() for k in np.flatnonzero(own & (found.W != 0))},
+        "selected": np.concatenate([np.empty(0, int), *found.members]).tolist(),
         "lam": [draw.lam.hex() for draw in found.evidence.draws],
     }
 

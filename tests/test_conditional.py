@@ -40,7 +40,7 @@ def columns(rng, p=12, n=60):
 
 def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
     settings = {
-        "basis": Basis(Z, np.arange(len(Z))),
+        "basis": Basis(Z),
         "part": Part("target", standardised(y[None])[0], binary=False),
         "proposals": proposals,
         "relevance": np.zeros(len(Z)),
@@ -58,7 +58,7 @@ def normal_scores_of(x):
     return stats.norm.ppf((stats.rankdata(x) - 0.5) / len(x))
 
 
-@pytest.mark.parametrize("n", [5, 40, 333, 1500])
+@pytest.mark.parametrize("n", [5, 40, 333, 700])
 @pytest.mark.parametrize(
     ("statistic", "oracle"),
     [
@@ -268,24 +268,24 @@ def test_the_guard_sees_what_correlation_does_not(rng):
     Z = columns(rng, p=60, n=150)
     noise = rng.standard_normal((2, 150))
     layout = layout_of(Z)
-    assert still_depends(layout, 3, Z[7] ** 2 + 0.1 * noise[0])
-    assert still_depends(layout, 3, np.exp(Z[7]) * noise[0])
-    assert not still_depends(layout, 7, Z[7] ** 2 + 0.1 * noise[0])
-    assert not still_depends(layout, 3, noise[1])
+    assert still_depends(layout, 3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
+    assert still_depends(layout, 3, np.array([3]), np.exp(Z[7]) * noise[0])
+    assert not still_depends(layout, 7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
+    assert not still_depends(layout, 3, np.array([3]), noise[1])
 
 
 def test_the_guard_is_not_misled_by_many_features(rng):
     """Oracle: its own level, 0.01, for features that depend on none of 2,000 others."""
     layout = layout_of(columns(rng, p=2000, n=100))
-    alarms = [still_depends(layout, k, layout.Z[k]) for k in range(100)]
+    alarms = [still_depends(layout, k, np.array([k]), layout.Z[k]) for k in range(100)]
     assert sum(alarms) <= 5
 
 
 def layout_of(Z):
     p, n = Z.shape
     return Layout(
-        Z=Z, owners=np.arange(p), features=np.arange(p), parts=(), views=(), marginal=np.ones(p),
-        tied=np.zeros(p, bool), relevance=np.zeros(p), target="continuous",
+        Z=Z, features=np.arange(p), whose=np.arange(p), owners=(np.arange(p),), parts=(), views=(),
+        marginal=np.ones(p), tied=np.zeros(p, bool), relevance=np.zeros(p), target="continuous",
         tiny=tie_breakers(n), statistic="pc",
     )  # fmt: skip
 
@@ -333,7 +333,7 @@ def test_p_values_are_combined_by_cauchy():
     expected = stats.cauchy.sf(np.sum(weights * stats.cauchy.isf(p)))
     assert combine(p[:, None], weights[:, None])[0] == pytest.approx(expected)
     assert combine(np.array([1e-12, 1e-12])) == pytest.approx(1e-12)
-    grouped = combine_groups(np.array([[0.1], [0.2], [0.5]]), np.array([0, 2]))
+    grouped = combine_groups(np.array([[0.1], [0.2], [0.5]]), np.array([0, 0, 1]))
     np.testing.assert_allclose(grouped, [combine(np.array([0.1, 0.2])), 0.5])
 
 
@@ -366,7 +366,7 @@ def test_a_fit_without_a_feature_never_saw_it(proposals, rng):
                 values, y, proposals, relevance=strength, candidates=candidates,
                 redundancy=np.array([relevance(values.T, x) for x in values]),
             )  # fmt: skip
-            residuals.append(fitted.without(k).residual)
+            residuals.append(fitted.without(np.array([k])).residual)
         np.testing.assert_allclose(*residuals, atol=1e-4)
 
 

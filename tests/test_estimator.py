@@ -65,7 +65,7 @@ def test_estimator_is_the_functional_core(data):
 
 
 def test_every_setting_of_the_recipe_is_a_parameter():
-    settings = set(Recipe.__dataclass_fields__) | {"random_state", "verbose"}
+    settings = set(Recipe.__dataclass_fields__) | {"random_state", "verbose", "keep"}
     assert set(SmRMR().get_params(deep=False)) == settings
     made = Recipe(**{name: getattr(SmRMR(), name) for name in Recipe.__dataclass_fields__})
     assert made == Recipe()

@@ -33,25 +33,43 @@ def gaussian_rows(sigma, n, rng):
     return rng.standard_normal((n, len(sigma))) @ np.linalg.cholesky(sigma).T
 
 
-def check_second_moments(model, s_method, rng, n=60_000):
+def check_second_moments(model, s_method, rng, n=60_000, groups=None):
     """Law: cov [X, X~] is [[Sigma, Sigma - S], [Sigma - S, Sigma]], so no swap changes it."""
     sigma = model.matrix()
     X = gaussian_rows(sigma, n, rng)
-    s = model.decorrelation(s_method)
-    X_knockoff = model.draw(X, s, rng)
-    joint = np.block([[sigma, sigma - np.diag(s)], [sigma - np.diag(s), sigma]])
+    spreads = model.decorrelation(s_method, groups)
+    S = Correlations(model.members, spreads).matrix()
+    X_knockoff = model.draw(X, spreads, rng)
+    joint = np.block([[sigma, sigma - S], [sigma - S, sigma]])
     np.testing.assert_allclose(np.cov(np.hstack([X, X_knockoff]).T), joint, atol=0.025)
-    again = model.draw(X, s, rng)
+    again = model.draw(X, spreads, rng)
     fresh = np.cov((X_knockoff - again).T)  # two draws share the mean given X and nothing else
-    np.testing.assert_allclose(
-        fresh, 2 * (2 * np.diag(s) - s[:, None] * np.linalg.solve(sigma, np.diag(s))), atol=0.05
-    )
+    np.testing.assert_allclose(fresh, 2 * (2 * S - S @ np.linalg.solve(sigma, S)), atol=0.05)
+    return S
 
 
 @pytest.mark.parametrize("s_method", METHODS)
 @pytest.mark.parametrize("name", MODELS)
 def test_second_moments_under_swaps(name, s_method, rng):
     check_second_moments(MODELS[name](rng), s_method, rng)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_groups_are_swapped_as_wholes(name, rng):
+    """S is a multiple of Sigma within groups and 0 between them, and larger than without groups.
+
+    Oracle: within a group of look-alikes s of single features must be small, gamma need not be.
+    """
+    model = MODELS[name](rng)
+    groups = np.arange(len(model.matrix())) // 2
+    S = check_second_moments(model, "equi", rng, groups=groups)
+    same = groups[:, None] == groups
+    assert (S[~same] == 0).all()
+    for columns, sigma in zip(model.members, model.matrices, strict=True):
+        inside = np.ix_(columns, columns)
+        ratio = S[inside][same[inside]] / sigma[same[inside]]
+        assert np.ptp(ratio[np.isfinite(ratio)]) < 1e-12
+        assert ratio[0] >= equi(sigma)[0] - 1e-12
 
 
 def transposed_factor(monkeypatch):
@@ -397,7 +415,9 @@ def test_diagnosis_passes_good_knockoffs_and_keeps_its_level(rng):
     failed = 0
     for _ in range(40):
         X = gaussian_rows(AR, 80, rng)
-        failed += not diagnose_knockoffs(X, MODELS["one block"](rng).draw(X, equi(AR), rng)).passed
+        failed += not diagnose_knockoffs(
+            X, MODELS["one block"](rng).draw(X, (np.diag(equi(AR)),), rng)
+        ).passed
     assert failed <= 3
 
 

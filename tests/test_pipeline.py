@@ -363,9 +363,11 @@ def test_copies_are_selected_together(control):
     data = simulate("1.d", 300, 100, random_state=0)
     X = np.column_stack([data.X, 3 - 2 * data.X[:, 10], np.full(300, 7.0), data.X[:, 11]])
     found = select(X, data.y, Recipe(control=control), rng=0)
-    assert [group.tolist() for group in found.groups] == [[10, 100], [11, 102]]
+    assert [same.tolist() for same in found.copies] == [[10, 100], [11, 102]]
     assert found.constants.tolist() == [101]
-    assert {10, 100} <= set(found.selected.tolist())
+    assert 10 in found.selected
+    assert not {100, 102} & set(found.selected.tolist())
+    assert [10, 100] in [group.tolist() for group in found.members]
     assert found.q_values[100] == found.q_values[10]
     assert "copy of x10. x10 is selected" in found.explain(100)
     assert "constant" in found.explain(101)
@@ -546,7 +548,7 @@ def test_features_that_coincide_on_the_selecting_rows_cannot_be_selected():
     X = data.X.copy()
     X[np.ix_(rows, [5])] = X[np.ix_(rows, [10])]
     found = select(X, data.y, recipe(screening="split(n_keep=59)"), rng=0)
-    assert found.groups == ()
+    assert found.copies == ()
     assert {5, 10} <= set(found.evidence.kept.tolist())  # so that what follows can fail
     assert found.W[5] == found.W[10] == 0
     assert "nothing can tell them apart" in found.explain(10)
@@ -555,9 +557,9 @@ def test_features_that_coincide_on_the_selecting_rows_cannot_be_selected():
 def test_other_measures_do_not_take_monotone_transforms_for_copies(rng):
     x = rng.normal(size=200)
     X = np.column_stack([x, np.exp(2 * x), rng.normal(size=(200, 20))])
-    for measure, groups in (("pc", 1), ("pearson", 0)):
+    for measure, n_copied in (("pc", 1), ("pearson", 0)):
         found = select(X, np.exp(2 * x), recipe(measure=measure, lam=0.01), rng=0)
-        assert len(found.groups) == groups
+        assert len(found.copies) == n_copied
         assert found.relevance[1] == pytest.approx(1.0)
 
 

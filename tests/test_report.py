@@ -360,7 +360,8 @@ def wide(cases, p, name):
     rng = np.random.default_rng(0)
     more = p - found.n_features
     relevance = np.concatenate([found.relevance, rng.random(more) * 0.01])
-    evidence = replace(found.evidence, relevance=relevance)
+    numbers = np.append(found.evidence.hypotheses[0], found.n_features + np.arange(more))
+    evidence = replace(found.evidence, relevance=relevance, hypotheses=(numbers,))
     names = (*found.names, *(name(k) for k in range(more)))
     return replace(found, names=names, evidence=evidence).at(found.fdr)
 

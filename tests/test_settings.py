@@ -114,6 +114,8 @@ def test_a_recipe_writes_every_choice():
         "control": "knockoffs(lam=cv(folds=3, debiased=true), screening=split(n_keep=12))",
         "target": "auto",
         "on_empty": "relax",
+        "alike": None,
+        "feature_groups": None,
         "keep_data": False,
         "max_memory": "1GB",
         "n_jobs": 2,

@@ -150,7 +150,7 @@ def test_every_source_gives_the_same_selection(write, control, data, tmp_path):
     found = select(source, data.y, Recipe(fdr=0.4, control=control), rng=0)
     assert_same(found, expected)
     assert_array_equal(found.relevance, expected.relevance)
-    assert [g.tolist() for g in found.groups] == [g.tolist() for g in expected.groups] == [[31, 33]]
+    assert [g.tolist() for g in found.copies] == [g.tolist() for g in expected.copies] == [[31, 33]]
     assert found.constants.tolist() == expected.constants.tolist() == [20]
     assert found.selected.size
 

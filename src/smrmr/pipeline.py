@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from .data.study import Study, read_study
-from .groups.copies import find_copies
+from .groups.groups import find_groups
 from .recipe import Recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
@@ -71,11 +71,11 @@ def select_from(
     control = recipe.control
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     study = control.prepare(study)
-    with work.stage("copies", steps=True):
-        copies = find_copies(study.columns, control.by_rank, work)
+    groups = find_groups(study.columns, control.by_rank, recipe.cuts, recipe.feature_groups, work)
+    copies = groups.copies
     if copies.modelled.size == 0:
         raise ValueError("every column of X is constant. Features that vary are needed.")
-    evidence = control.weigh(study, copies, recipe.fdr, as_generator(rng), work)
+    evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
     decision = evidence.decide(recipe.fdr, recipe.on_empty)
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
@@ -85,7 +85,7 @@ def select_from(
         evidence=evidence,
         decision=decision,
         picture=picture,
-        groups=copies.groups,
+        copies=copies.groups,
         constants=np.flatnonzero(copies.constant),
         on_empty=recipe.on_empty,
         target=study.target.kind,

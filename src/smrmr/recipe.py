@@ -3,6 +3,8 @@
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from .control import as_control
 from .settings import check_choice, check_level, parse_bytes, write_setting
 
@@ -24,6 +26,14 @@ class Recipe:
     on_empty
         ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
         is selected (SmRMR2 in the paper), without guarantee.
+    alike
+        Cut from which on features count as look-alikes, which are asked about as one group: they
+        correlate by at least so much on average (Spearman, in size). None or 1: only copies. With
+        several cuts, such as ``(1, 0.9, 0.7)``, which need tests, every finding is reported for the
+        smallest group that it can be told for.
+    feature_groups
+        Groups of features to ask about instead: a name or number per feature, or a mapping from
+        names of features. With ``alike=1`` single features are asked about too.
     keep_data
         Keep values of the features that stand out, and the target, in the result, so that figures
         can show single rows. Otherwise the result holds summaries that identify nobody.
@@ -43,6 +53,8 @@ class Recipe:
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
+    alike: Any = None
+    feature_groups: Any = None
     keep_data: bool = False
     max_memory: str | int = "1GB"
     n_jobs: int | None = None
@@ -53,6 +65,11 @@ class Recipe:
         check_choice("target", self.target, ("auto", "continuous", "classes"))
         check_choice("on_empty", self.on_empty, ("none", "relax"))
         check_choice("keep_data", self.keep_data, (True, False))
+        if self.feature_groups is not None and min(self.cuts, default=1) < 1:
+            raise ValueError(
+                f"alike={self.alike!r} finds groups, but feature_groups gives them. Leave out one; "
+                "with alike=1 single features are asked about beside the groups given."
+            )
         parse_bytes(self.max_memory)
         if self.n_jobs is not None:
             check_jobs(self.n_jobs)
@@ -63,9 +80,35 @@ class Recipe:
             )
 
     @property
+    def cuts(self) -> tuple[float, ...]:
+        """Cuts of `alike`, the largest first; 1 stands for copies."""
+        if self.alike is None:
+            return () if self.feature_groups is not None else (1.0,)
+        return as_cuts(self.alike)
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Every choice by its name, as JSON can hold it."""
         return {f.name: write_setting(getattr(self, f.name)) for f in fields(self)}
+
+
+def as_cuts(alike: Any) -> tuple[float, ...]:
+    """One or several cuts, as numbers or as text, the largest first.
+
+    >>> as_cuts(0.7), as_cuts("0.5, 0.9")
+    ((0.7,), (0.9, 0.5))
+    """
+    given = alike.split(",") if isinstance(alike, str) else np.atleast_1d(alike)
+    try:
+        cuts = sorted({float(cut) for cut in given}, reverse=True)
+    except (TypeError, ValueError):
+        cuts = []
+    if not cuts or not all(0 < cut <= 1 for cut in cuts):
+        raise ValueError(
+            f"alike={alike!r} is not a cut on correlations. Give a number above 0 and up to 1, "
+            "such as 0.7, several of them, or None."
+        )
+    return tuple(cuts)
 
 
 def check_jobs(n_jobs: Any) -> None:

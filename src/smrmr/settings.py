@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+LONG = 20  # items of a list that are written out
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 
 
@@ -79,6 +80,11 @@ def write_setting(value: Any) -> Any:
     if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
         array = np.asarray(value)
         return f"array of shape {array.shape}, {checksum(array)[:16]}"
+    if isinstance(value, Mapping):
+        items = np.array([f"{name}={item}" for name, item in sorted(value.items())])
+        return f"{len(value)} names, {checksum(items)[:16]}"
+    if isinstance(value, list | tuple) and len(value) > LONG:
+        return write_setting(np.array(value, dtype=str))
     if isinstance(value, list | tuple):
         return [write_setting(item) for item in value]
     return getattr(value, "__name__", None) or repr(value)

@@ -14,6 +14,7 @@ from rich.table import Table
 from typer import Argument, Option
 
 from ..data import read_data
+from ..data.feature_groups import groups_named
 from ..designs import DESIGNS
 from ..designs import simulate as draw
 from ..pipeline import select as run
@@ -58,6 +59,12 @@ def select(
     ] = None,
     target_type: Annotated[str, Option(help="auto, continuous or classes.")] = "auto",
     on_empty: Annotated[str, Option(help="none, or relax (no guarantee).")] = "none",
+    alike: Annotated[
+        str | None, Option(help="Cut on look-alikes, such as 0.7 or 1,0.9,0.7: groups are found.")
+    ] = None,
+    feature_groups: Annotated[
+        str | None, Option(help="Table of features and groups, or a column of .bim or .var.")
+    ] = None,
     keep_data: Annotated[
         bool, Option("--keep-data", help="Keep values of single rows in the result.")
     ] = False,
@@ -86,7 +93,7 @@ def select(
 ) -> None:
     """Select the features of a table that tell about its target.
 
-    Writes selected.csv, features.csv, selection.json and report.html.
+    Writes selected.csv, groups.csv, features.csv, selection.json and report.html.
 
     Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
     """
@@ -108,6 +115,10 @@ def select(
         data = read_data(file, **how, drop=options["drop"] or ())
         for note in data.notes:
             console.print(f"Note: {note}.", highlight=False, markup=False)
+        if options["feature_groups"] is not None:
+            groups, note = groups_named(data, options["feature_groups"])
+            console.print(f"Note: {note}.", highlight=False, markup=False)
+            recipe = replace(recipe, feature_groups=groups)
         seed, run_dir = options["seed"], options["run_dir"]
         with terminal_progress() as progress, workers_of(options["scheduler"]):
             found = run(data.X, data.y, recipe, seed, progress=progress, run_dir=run_dir)

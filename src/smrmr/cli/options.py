@@ -52,6 +52,7 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
         control=change_strategy(_control_for(options["control"], changes), changes),
         target=options["target_type"],
         on_empty=options["on_empty"],
+        alike=options["alike"],
         keep_data=options["keep_data"],
         max_memory=options["max_memory"],
         n_jobs=options["jobs"],

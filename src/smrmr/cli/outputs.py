@@ -13,7 +13,7 @@ from ..selection import Selection
 
 
 def write_outputs(selection: Selection, folder: Path) -> list[Path]:
-    """Write selected.csv, features.csv, selection.json and report.html.
+    """Write selected.csv, groups.csv, features.csv, selection.json and report.html.
 
     They are made in a hidden folder beside their place and renamed at the end, so that an
     interrupted run leaves nothing half-written.
@@ -22,11 +22,12 @@ def write_outputs(selection: Selection, folder: Path) -> list[Path]:
     made = Path(tempfile.mkdtemp(prefix=".smrmr-", dir=folder))
     try:
         frame = selection.to_frame()
-        write_csv(frame[frame["selected"]], made / "selected.csv")
+        write_csv(selection.findings().drop(columns="selected"), made / "selected.csv")
+        write_csv(selection.groups(), made / "groups.csv")
         write_csv(frame, made / "features.csv")
         (made / "selection.json").write_text(selection.to_json(), encoding="utf-8")
         write_report(selection, made / "report.html")
-        names = ("selected.csv", "features.csv", "selection.json", "report.html")
+        names = ("selected.csv", "groups.csv", "features.csv", "selection.json", "report.html")
         for name in names:
             (made / name).replace(folder / name)
     finally:

@@ -40,6 +40,8 @@ class Dataset:
         What was decided on the way, in sentences.
     source
         File names and their SHA-256 checksums.
+    about_features
+        What the file knows of the features (.var, .bim), by their names; None if nothing.
     """
 
     X: pd.DataFrame | ColumnSource
@@ -47,6 +49,7 @@ class Dataset:
     target: str
     notes: list[str]
     source: dict[str, str]
+    about_features: pd.DataFrame | None = None
 
 
 def read_data(
@@ -104,7 +107,7 @@ def read_data(
         path = path.with_suffix(".bed")
     table = load(path, format, layer=layer, transpose=transpose)
     checksums = {path.name: _checksum(path)}
-    notes = list(table.notes)
+    notes, about_features = list(table.notes), table.about_features
     source = None if hasattr(table.features, "iloc") else table.features
     if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
@@ -132,7 +135,7 @@ def read_data(
         rows, y, more = _without_missing(features, y, missing)
         columns = _columns_left(names_of(source), drop) if drop else None
         X = fill_source(source, missing, rows[ROW].to_numpy(), columns)
-    return Dataset(X, y, str(y.name), notes + more, checksums)
+    return Dataset(X, y, str(y.name), notes + more, checksums, about_features)
 
 
 def open_columns(

@@ -15,6 +15,7 @@ from ..pipeline import select_from
 from ..recipe import Recipe
 from ..runs.progress import progress_bars
 from ..selection import Selection
+from ..settings import check_choice
 from ..types import Data, Indices, Vector
 from .selector import Selector
 
@@ -49,6 +50,16 @@ class SmRMR(Selector):
     on_empty
         ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
         is selected (SmRMR2 in the paper), without guarantee.
+    alike
+        Cut from which on features count as look-alikes, which are asked about as one group: they
+        correlate by at least so much on average (Spearman, in size). None or 1: only copies.
+        Several cuts, such as ``(1, 0.9, 0.7)``: every finding is reported for the smallest group
+        that it can be told for.
+    feature_groups
+        Groups of features to ask about instead: a name or number per feature, or a mapping from
+        names of features.
+    keep
+        What `transform` keeps of a selected group: its ``"lead"``, or ``"all"`` members.
     keep_data
         Keep values of the features that stand out, and the target, in the result and so in pickles
         and reports. Otherwise they hold summaries that identify nobody.
@@ -67,7 +78,7 @@ class SmRMR(Selector):
     selection_
         The whole `Selection`: what became of all features, ``at(fdr=...)``, ``explain(...)``.
     support_, selected_
-        Mask and positions (best first) of the selected features.
+        Mask and positions (best first) of the features that `transform` keeps.
     q_values_
         Smallest level that selects each feature.
     W_
@@ -91,6 +102,9 @@ class SmRMR(Selector):
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
+    alike: Any = None
+    feature_groups: Any = None
+    keep: str = "lead"
     keep_data: bool = False
     max_memory: str | int = "1GB"
     random_state: Any = None
@@ -106,13 +120,15 @@ class SmRMR(Selector):
 
     def fit(self, X: Data, y: Data) -> SmRMR:
         """Select features of X that tell about y."""
+        check_choice("keep", self.keep, ("lead", "all"))
         recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
         study = self._read(X, y, self.target)
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_from(study, recipe, self.random_state, progress)
         self.selection_: Selection = found
-        self.selected_: Indices = found.selected
-        self.support_ = np.array(found.support)
+        groups = [np.empty(0, np.intp), *found.members]
+        self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)
+        self.support_ = np.isin(np.arange(found.n_features), self.selected_)
         self.q_values_: Vector = found.q_values
         return self
 

@@ -23,7 +23,7 @@ def redundancy_plot(selection: Selection) -> Plot:
     features = picture.features[order]
     values = np.clip(picture.redundancy[np.ix_(order, order)], 0.0, 1.0)
     ticks = tuple(
-        Tick(float(i), short(selection.names[k], 24), bool(k in selection.decision.selected))
+        Tick(float(i), short(selection.names[k], 24), bool(k in selection.selected))
         for i, k in enumerate(features)
     )
     tips = tuple(

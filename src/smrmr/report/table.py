@@ -27,7 +27,7 @@ def table_data(selection: Selection) -> dict[str, Any]:
     }
     more = selection.columns()
     if selection.decision.rule == "e-values":
-        more["frequency"] = selection.decision.frequency
+        more["frequency"] = selection.frequency
     columns |= {name: values[features].tolist() for name, values in more.items()}
     return {
         "columns": list(columns),

@@ -66,6 +66,9 @@ def explain(selection: Selection, feature: str | int) -> str:
     if leader != k:
         copy = say(selection, "copy", name=name, leader=selection.names[leader])
         return f"{copy} {explain(selection, leader)}"
+    lead = int(selection.found_with[k])
+    if lead not in (-1, k):
+        return f"{say(selection, 'within', name=name, lead=lead)} {explain(selection, lead)}"
     return say(selection, "explain", k=k, name=name, **selection.evidence.details(k))
 
 

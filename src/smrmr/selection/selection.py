@@ -37,8 +37,9 @@ class Selection:
         What was selected from it, at which level.
     picture
         What figures show of the data: summaries, and values only if they were to be kept.
-    groups, constants
-        Copies, each group led by the feature that stood for it, and features without variance.
+    copies, constants
+        Features that copy one another, each set led by the one that stood for it, and features
+        without variance.
     on_empty
         What to do when the level selects nothing.
     target, n_rows
@@ -53,7 +54,7 @@ class Selection:
     evidence: Any
     decision: Decision
     picture: Picture
-    groups: tuple[Indices, ...]
+    copies: tuple[Indices, ...]
     constants: Indices
     on_empty: str
     target: str
@@ -81,7 +82,7 @@ class Selection:
 
     @property
     def p_values(self) -> Vector:
-        """p-value of every feature given all others; 1 if it was not tested."""
+        """p-value of every feature, or of its group, given all others; 1 if it was not tested."""
         return self._own("p_values")
 
     @property
@@ -91,10 +92,50 @@ class Selection:
 
     @cached_property
     def selected(self) -> Indices:
-        """Selected features, best first, each followed by its copies."""
-        copies = {int(group[0]): group for group in self.groups}
-        found = [copies.get(int(k), np.array([k])) for k in self.decision.selected]
-        return np.asarray(np.concatenate([np.empty(0, np.intp), *found]), dtype=np.intp)
+        """Selected features, best first; of every group that is selected its lead."""
+        return np.asarray(self.evidence.leads[self.decision.selected])
+
+    @cached_property
+    def members(self) -> tuple[Indices, ...]:
+        """For each selected feature its group: itself, its look-alikes and copies."""
+        return tuple(self.evidence.members_of(int(h)) for h in self.decision.selected)
+
+    @cached_property
+    def look_alikes(self) -> tuple[Indices, ...]:
+        """For each selected feature the others of its group, copies counted once."""
+        return tuple(
+            np.setdiff1d(self.leaders[group], self.leaders[lead])
+            for lead, group in zip(self.selected, self.members, strict=True)
+        )
+
+    @property
+    def n_groups(self) -> int:
+        """How many of the selected features stand for a group of look-alikes."""
+        return sum(len(others) > 0 for others in self.look_alikes)
+
+    @cached_property
+    def grouped(self) -> bool:
+        """Whether groups of features other than copies were asked about."""
+        numbers = self.evidence.hypotheses[-1]
+        own = (self.leaders == np.arange(self.n_features)) & (numbers >= 0)
+        return bool(len(np.unique(numbers[own])) < np.count_nonzero(own))
+
+    @cached_property
+    def carriers(self) -> tuple[Indices, ...]:
+        """For each selected feature those of its group that may be what was found.
+
+        If one member alone carries what the group tells of the target, it is among these with 95%
+        confidence. Nobody among them: it takes more than one.
+        """
+        return tuple(self.evidence.carriers_of(int(h)) for h in self.decision.selected)
+
+    @cached_property
+    def found_with(self) -> Indices:
+        """For each feature the selected one whose group it is in, -1 for none."""
+        found = np.full(self.n_features, -1)
+        for lead, group in zip(self.selected, self.members, strict=True):
+            found[group] = lead
+        return found
 
     @property
     def selected_names(self) -> list[str]:
@@ -108,15 +149,20 @@ class Selection:
 
     @cached_property
     def q_values(self) -> Vector:
-        """Smallest level that selects each feature, 1 if there is none; copies share theirs."""
-        return self.decision.q_values[self.leaders]
+        """Smallest level that selects each feature, or its group; 1 if there is none."""
+        return self._by_feature(self.decision.q_values, 1.0)
+
+    @cached_property
+    def frequency(self) -> Vector:
+        """Share of the draws of knockoffs that select each feature, or its group."""
+        return self._by_feature(self.decision.frequency, 0.0)
 
     @cached_property
     def leaders(self) -> Indices:
         """For each feature the one that stood for it: itself, or the first of its copies."""
         leaders = np.arange(self.n_features)
-        for group in self.groups:
-            leaders[group] = group[0]
+        for same in self.copies:
+            leaders[same] = same[0]
         return leaders
 
     def at(self, fdr: float, on_empty: str | None = None) -> Selection:
@@ -130,9 +176,11 @@ class Selection:
         leader = int(self.leaders[k])
         if k in self._constants:
             return "constant"
-        if self.support[leader]:
-            return "selected" if leader == k else "selected copy"
-        return "copy" if leader != k else str(self.evidence.outcome(k))
+        if self.support[k]:
+            return "selected"
+        if leader != k:
+            return "selected copy" if self.support[leader] else "copy"
+        return "in a selected group" if self.found_with[k] >= 0 else str(self.evidence.outcome(k))
 
     def explain(self, feature: str | int) -> str:
         """Say what became of a feature, and why."""
@@ -147,6 +195,7 @@ class Selection:
                 "feature": list(self.names),
                 "selected": self.support,
                 **self.columns(),
+                "group": [self.names[k] for k in self._lead_of_group],
                 "outcome": [self.outcome(k) for k in range(self.n_features)],
             }
         )
@@ -154,6 +203,20 @@ class Selection:
         place[self.selected] = np.arange(len(self.selected))
         order = np.lexsort((-self.relevance, -self.evidence.scores, place))
         return frame.iloc[order].reset_index(drop=True)
+
+    def findings(self) -> Any:
+        """What was selected, as a pandas DataFrame: a row per feature or group, best first."""
+        return self._table_of(self.decision.selected)
+
+    def groups(self) -> Any:
+        """All groups of two or more features, copies too, as a DataFrame, smallest q first."""
+        sizes = np.zeros(len(self.decision.q_values), np.intp)
+        for numbers in self.evidence.hypotheses:
+            known, size = np.unique(numbers[numbers >= 0], return_counts=True)
+            sizes[known] = size
+        large = np.flatnonzero(sizes > 1)
+        table = self._table_of(large[np.argsort(self.decision.q_values[large], kind="stable")])
+        return table.rename(columns={"feature": "lead"})
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """What tables show of every feature besides its name and outcome, by name."""
@@ -202,6 +265,30 @@ class Selection:
     def __str__(self) -> str:
         return str(_report().statement(self))
 
+    def _table_of(self, hypotheses: Indices) -> Any:
+        """Hypotheses as a pandas DataFrame, with the names of their features."""
+        import pandas as pd  # only needed here
+
+        evidence = self.evidence
+        members = [evidence.members_of(int(h)) for h in hypotheses]
+        carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
+        return pd.DataFrame(
+            {
+                "feature": [self.names[k] for k in evidence.leads[hypotheses]],
+                "selected": np.isin(hypotheses, self.decision.selected),
+                "size": [len(group) for group in members],
+                "q_value": self.decision.q_values[hypotheses],
+                **evidence.findings(hypotheses, self.picture.labels, self.n_rows),
+                "may_carry_it": [" ".join(self.names[k] for k in group) for group in carriers],
+                "members": [" ".join(self.names[k] for k in group) for group in members],
+            }
+        )
+
+    def _by_feature(self, values: Vector, otherwise: float) -> Vector:
+        """Values of hypotheses by feature, going by the finest groups; constants have none."""
+        numbers = self.evidence.hypotheses[0]
+        return np.where(numbers < 0, otherwise, values[numbers])
+
     def _own(self, name: str) -> Vector:
         """Numbers that not every controller gives."""
         if not hasattr(self.evidence, name):
@@ -210,6 +297,13 @@ class Selection:
                 f"selection has, or {_INSTEAD[name]}."
             )
         return np.asarray(getattr(self.evidence, name))
+
+    @property
+    def _lead_of_group(self) -> Indices:
+        """For each feature the lead of the group it was found in, or of its largest group."""
+        numbers = self.evidence.hypotheses[-1]
+        lead = np.where(numbers < 0, np.arange(self.n_features), self.evidence.leads[numbers])
+        return np.where(self.found_with >= 0, self.found_with, lead)
 
     @cached_property
     def _constants(self) -> set[int]:

@@ -1,4 +1,4 @@
-r"""What is left of the target once all features but one have spoken.
+r"""What is left of the target once all features but one, or one group, have spoken.
 
 Features Z go in as plain values or as normal scores, see `layout.View`. Two kinds of fit: LASSO on
 Z, or on Z and |Z|, whichever has the smaller estimated error; and kernel ridge regression on at
@@ -11,7 +11,7 @@ What proposes those features is a setting:
 
 The kernel fit of least error on rows left out wins. It and the LASSO share in the residual by their
 errors; for classes their joint prediction goes through a logistic link. Every fit and every choice
-can be had again `without` a feature, so that nothing that saw it is left.
+can be had again `without` some columns, so that nothing that saw them is left.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ LINK_RIDGE = 0.05
 LEAST_LEFT = 0.05  # of a row's own weight in its residual
 PROPOSALS = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
 SHARPNESS = 2  # with which fits are weighed by their errors
+NONE = np.empty(0, np.intp)  # no column left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,8 @@ class Distilled:
     """Residual of the target, and how it came about.
 
     `error` is its mean square as seen from rows left out; `bent` says that |Z| helped; `used` are
-    the features that took part; `explained` is the share of variance of rows left out that each fit
-    explains.
+    the columns of Z that took part; `explained` is the share of variance of rows left out that each
+    fit explains.
     """
 
     residual: Vector
@@ -56,14 +57,9 @@ class Distilled:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|.
-
-    Features are given in the order of their association with the target, and `owners` number them:
-    columns of one feature come and go together.
-    """
+    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|."""
 
     Z: Matrix
-    owners: Indices
 
     @cached_property
     def columns(self) -> Matrix:
@@ -90,7 +86,7 @@ class Basis:
 
 @dataclass(eq=False)
 class Distiller:
-    """Fits of one part of the target to features, with and without any one of them.
+    """Fits of one part of the target to features, with and without any of them.
 
     mRMR, if it is among the `proposals`, chooses from the columns `candidates`, most relevant
     first, whose associations with each other are the `redundancy`.
@@ -106,25 +102,26 @@ class Distiller:
     whole: Distilled = field(init=False)  # the fit that leaves out nothing
     _whole_paths: dict[tuple[bool, bool], Path] = field(default_factory=dict, init=False)
     _kernel_fits: dict[tuple[int, ...], Vector] = field(default_factory=dict, init=False)
-    _matter: set[int] = field(init=False)
+    _matter: Mask = field(init=False)
 
     def __post_init__(self) -> None:
-        self.whole = self._fit(-1)
+        self.whole = self._fit(NONE)
         self._matter = self._find_what_matters()
 
-    def without(self, feature: int) -> Distilled:
-        """The fit that never saw a feature; that of the whole where it is the same."""
-        return self._fit(feature) if feature in self._matter else self.whole
+    def without(self, columns: Indices) -> Distilled:
+        """The fit that never saw some columns; that of the whole where it is the same."""
+        columns = columns[columns < len(self.basis.Z)]
+        return self._fit(columns) if self._matter[columns].any() else self.whole
 
-    def _fit(self, feature: int) -> Distilled:
+    def _fit(self, out: Indices) -> Distilled:
         y = self.part.y
-        straight, bent = (self._path(feature, bows, concave=False) for bows in (False, True))
+        straight, bent = (self._path(out, bows, concave=False) for bows in (False, True))
         bows = bent.least < straight.least
         lasso = (bent if bows else straight).chosen
         support = np.flatnonzero(lasso)
         own = y - lasso[support] @ self.basis.columns[support]
         left_out = own / np.maximum(1 - self.basis.leverage(support), LEAST_LEFT)
-        chosen = {name: self._propose(name, feature, lasso, bows) for name in self.proposals}
+        chosen = {name: self._propose(name, out, lasso, bows) for name in self.proposals}
         kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
         better = min(kernel.values(), key=_error)
         trust = _error(left_out) ** SHARPNESS
@@ -139,7 +136,7 @@ class Distiller:
             residual=residual - residual.mean(),
             error=error,
             bent=bows,
-            used=np.unique(self.basis.owners[used.astype(np.intp)]),
+            used=np.unique(used.astype(np.intp)),
             explained={"LASSO": 1 - _error(left_out)}
             | {
                 f"kernel ridge after {PROPOSALS[name]}": 1 - _error(kernel[name]) for name in kernel
@@ -150,51 +147,51 @@ class Distiller:
     def _gain(self) -> Vector:
         return np.asarray(self.basis.columns @ self.part.y / self.basis.n_rows)
 
-    def _find_what_matters(self) -> set[int]:
-        """Features without which something may change: those that enter a path."""
+    def _find_what_matters(self) -> Mask:
+        """Columns without which something may change: those that enter a path."""
         kinds = [(False, False), (True, False)]
         kinds += [(self.whole.bent, True)] if "mcp" in self.proposals else []
-        entered = [
-            (self._path(-1, *kind).coefficients != 0).any(axis=0).nonzero()[0] % len(self.basis.Z)
-            for kind in kinds
-        ]
-        columns = np.concatenate([self.candidates[:MOST_PROPOSED], *entered])
-        return set(self.basis.owners[columns].tolist())
+        matter = np.zeros(len(self.basis.Z), np.bool_)
+        for kind in kinds:
+            entered = (self._path(NONE, *kind).coefficients != 0).any(axis=0)
+            matter |= entered.reshape(-1, len(matter)).any(axis=0)
+        matter[self.candidates[:MOST_PROPOSED]] = True
+        return matter
 
-    def _out(self, feature: int) -> Mask:
-        """Columns left out: those of the feature, and those beyond the number that take part."""
-        mine = self.basis.owners == feature
-        return np.asarray(mine | (np.cumsum(~mine) > MOST_IN_FIT))
-
-    def _path(self, feature: int, bows: bool, concave: bool) -> Path:
+    def _path(self, out: Indices, bows: bool, concave: bool) -> Path:
         key = bows, concave
-        if feature >= 0 and key not in self._whole_paths:
-            self._path(-1, bows, concave)
+        if len(out) and key not in self._whole_paths:
+            self._path(NONE, bows, concave)
         known = self._whole_paths.get(key)
-        if feature < 0 and known is not None:
+        if not len(out) and known is not None:
             return known
         size = len(self.basis.columns) if bows else len(self.basis.Z)
-        out = np.tile(self._out(feature), 2 if bows else 1)
+        left_out = np.isin(np.arange(len(self.basis.Z)), out)
+        left_out |= np.cumsum(~left_out) > MOST_IN_FIT  # no more than so many take part
         path = follow(
-            self.basis.gram[:size, :size], self._gain[:size], self.basis.n_rows, concave, out, known
+            self.basis.gram[:size, :size],
+            self._gain[:size],
+            self.basis.n_rows,
+            concave,
+            np.tile(left_out, 2 if bows else 1),
+            known,
         )
-        if feature < 0:
+        if not len(out):
             self._whole_paths[key] = path
         return path
 
-    def _propose(self, name: str, feature: int, lasso: Vector, bows: bool) -> tuple[int, ...]:
-        """Columns for the kernel fit, without those of the feature."""
+    def _propose(self, name: str, out: Indices, lasso: Vector, bows: bool) -> tuple[int, ...]:
+        """Columns for the kernel fit, without those left out."""
         if name == "mrmr":
-            return self._by_mrmr(feature)
-        found = lasso if name == "lasso" else self._path(feature, bows, concave=True).chosen
+            return self._by_mrmr(out)
+        found = lasso if name == "lasso" else self._path(out, bows, concave=True).chosen
         return _first(np.abs(found).reshape(-1, len(self.basis.Z)).max(axis=0))
 
-    def _by_mrmr(self, feature: int) -> tuple[int, ...]:
+    def _by_mrmr(self, out: Indices) -> tuple[int, ...]:
         """Columns that mRMR gives most weight among the most relevant."""
-        owners = self.basis.owners[self.candidates]
-        if feature >= 0 and feature not in owners[:MOST_PROPOSED]:
+        if len(out) and not np.isin(self.candidates[:MOST_PROPOSED], out).any():
             return self._by_mrmr_whole
-        asked = np.flatnonzero(owners != feature)[:MOST_PROPOSED]
+        asked = np.flatnonzero(~np.isin(self.candidates, out))[:MOST_PROPOSED]
         if not asked.size:
             return ()
         columns = self.candidates[asked]
@@ -207,7 +204,7 @@ class Distiller:
 
     @cached_property
     def _by_mrmr_whole(self) -> tuple[int, ...]:
-        return self._by_mrmr(-1)
+        return self._by_mrmr(NONE)
 
     def _kernel_fit(self, columns: tuple[int, ...]) -> Vector:
         if columns not in self._kernel_fits:
@@ -226,9 +223,9 @@ class BestOf:
         """The fit that leaves out nothing."""
         return self._best([one.whole for one in self.distillers])
 
-    def without(self, feature: int) -> Distilled:
-        """The fit that never saw a feature."""
-        return self._best([one.without(feature) for one in self.distillers])
+    def without(self, columns: Indices) -> Distilled:
+        """The fit that never saw some columns."""
+        return self._best([one.without(columns) for one in self.distillers])
 
     @property
     def part(self) -> Part:

@@ -15,6 +15,7 @@ from .multiplicity import decide
 
 MARKED = 0.01  # p-value alone up to which a feature counts as associated with the target
 GONE = 0.1  # p-value given all others above which nothing of that seems to be left
+RULED_OUT = 0.05  # p-value of the rest of a group down to which a member may carry it all
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,29 +35,37 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class TestEvidence:
-    """What the tests found about every feature; entries are by position in X.
+    """What the tests found; entries are by position in X but for those of hypotheses.
+
+    A hypothesis is about a feature with its copies, or about a group of look-alikes. Several
+    partitions of the features into groups, from fine to coarse, may have been tested together.
 
     Attributes
     ----------
     relevance
         Squared projection correlation of every feature with the target.
-    p_values
-        Chance of at least this much association with what is left of the target, given all other
-        features, if there is none; 1 for features that were not tested. Copies share theirs.
     marginal
-        The same for every feature alone, with no other adjusted for.
-    effects
-        Correlation of what is left of a feature with what is left of the target, (parts, p): its
-        sign is the direction.
-    left
-        Share of a feature's variance that its neighbours do not explain.
-    neighbour, similarity
-        The feature that correlates most with it beyond chance, -1 if there is none, and by how
-        much (of normal scores).
+        p-value of every feature alone, with no other adjusted for.
     hypotheses
-        Features that are neither constant nor a copy of one before.
+        For each partition the hypothesis that each feature belongs to, -1 for constants.
+    p_of_hypotheses
+        Chance of at least this much association with what is left of the target, given all features
+        outside the hypothesis, if there is none; 1 if it was not tested.
+    members
+        For each partition the p-value of each feature given all features outside its group.
+    rests
+        For each partition and feature the p-value of all others of its group once the feature is
+        known: if it is large, the feature could be the one that carries what the group tells.
+    effects
+        For each partition and part of the target the correlation of what is left of a feature with
+        what is left of the target: its sign is the direction.
+    left
+        Share of a feature's variance that its neighbours do not explain, in the finest partition.
+    neighbour, similarity
+        The feature outside its group that correlates most with it beyond chance, -1 if there is
+        none, and by how much (of normal scores), in the finest partition.
     tested, guarded
-        Those of them that were tested, and those whose p-value was raised because what is left of
+        Features that were tested, and those whose p-value was raised because what is left of
         them still depends on another feature.
     fits
         How each part of the target was fitted.
@@ -67,13 +76,15 @@ class TestEvidence:
     """
 
     relevance: Vector
-    p_values: Vector
     marginal: Vector
-    effects: Matrix
+    hypotheses: tuple[Indices, ...]
+    p_of_hypotheses: Vector
+    members: tuple[Vector, ...]
+    rests: tuple[Vector, ...]
+    effects: tuple[Matrix, ...]
     left: Vector
     neighbour: Indices
     similarity: Vector
-    hypotheses: Indices
     tested: Indices
     guarded: Indices
     fits: tuple[Fit, ...]
@@ -85,12 +96,18 @@ class TestEvidence:
 
     def __post_init__(self) -> None:
         size = len(self.fits), len(self.relevance)
-        object.__setattr__(self, "effects", np.asarray(self.effects).reshape(size))
+        shaped = tuple(np.asarray(effects).reshape(size) for effects in self.effects)
+        object.__setattr__(self, "effects", shaped)
 
     @property
     def n_features(self) -> int:
         """Number of features in X."""
         return len(self.relevance)
+
+    @cached_property
+    def p_values(self) -> Vector:
+        """p-value of each feature, or of its group in the finest partition; 1 if not tested."""
+        return np.where(self.hypotheses[0] < 0, 1.0, self.p_of_hypotheses[self.hypotheses[0]])
 
     @property
     def scores(self) -> Vector:
@@ -102,11 +119,24 @@ class TestEvidence:
         """Features that have a score of their own: those that were tested."""
         return self.tested
 
+    @cached_property
+    def leads(self) -> Indices:
+        """For each hypothesis the feature of smallest p-value given those outside."""
+        leads = np.empty(len(self.p_of_hypotheses), np.intp)
+        for numbers, members in zip(self.hypotheses, self.members, strict=True):
+            order = np.lexsort((-self.relevance, members))[::-1]
+            order = order[numbers[order] >= 0]
+            leads[numbers[order]] = order  # the last one, which is the best, stays
+        return leads
+
     @property
     def ranking(self) -> Indices:
-        """Features that were tested, best first."""
-        order = np.lexsort((-self.relevance[self.tested], self.p_values[self.tested]))
-        return np.asarray(self.tested[order])
+        """Features that lead a hypothesis that was tested, best first."""
+        order = np.lexsort((-self.relevance[self.leads], self.p_of_hypotheses))
+        leads = self.leads[order]
+        _, first = np.unique(leads, return_index=True)
+        leads = leads[np.sort(first)]
+        return np.asarray(leads[np.isin(leads, self.tested)])
 
     @property
     def rate(self) -> str:
@@ -124,10 +154,24 @@ class TestEvidence:
         return []
 
     def decide(self, fdr: float, on_empty: str = "none") -> Decision:
-        """Select at a level; a feature stands for its copies, which count as one discovery."""
+        """Select hypotheses at a level; of groups within groups the innermost."""
         return decide(
-            self.p_values, self.hypotheses, fdr, self.multiplicity, on_empty, self.relevance
+            self.p_of_hypotheses,
+            self.parents,
+            fdr,
+            self.multiplicity,
+            on_empty,
+            self.relevance[self.leads],
         )
+
+    @cached_property
+    def parents(self) -> Indices:
+        """For each hypothesis the next larger one around it, -1 if there is none."""
+        parents = np.full(len(self.p_of_hypotheses), -1)
+        for inner, outer in zip(self.hypotheses, self.hypotheses[1:], strict=False):
+            wider = (inner != outer) & (inner >= 0)
+            parents[inner[wider]] = outer[wider]
+        return parents
 
     def columns(self, labels: tuple[str, ...], n_rows: int) -> dict[str, NDArray[Any]]:
         """What a table of all features shows besides the decision."""
@@ -141,8 +185,48 @@ class TestEvidence:
             "left": self.left,
         }
 
-    def directions(self, labels: tuple[str, ...], n_rows: int) -> tuple[NDArray[Any], Vector]:
-        """Which way each feature goes with the target given all others, and how much.
+    def findings(self, found: Indices, labels: tuple[str, ...], n_rows: int) -> dict[str, Any]:
+        """What a table of hypotheses shows of each besides the decision: numbers of its lead."""
+        leads, partitions = self.leads[found], self._partitions[found]
+        ways = [self.directions(labels, n_rows, c) for c in range(len(self.hypotheses))]
+        pairs = list(zip(partitions, leads, strict=True))
+        return {
+            "p_value": self.p_of_hypotheses[found],
+            "direction": np.array([ways[c][0][k] for c, k in pairs], dtype=object),
+            "effect": np.array([ways[c][1][k] for c, k in pairs], dtype=np.float64),
+            "p_value_alone": self.marginal[leads],
+            "relevance": self.relevance[leads],
+        }
+
+    def members_of(self, hypothesis: int) -> Indices:
+        """Features that a hypothesis is about, copies among them, the most telling first."""
+        partition = self._partitions[hypothesis]
+        inside = np.flatnonzero(self.hypotheses[partition] == hypothesis)
+        order = np.lexsort((-self.relevance[inside], self.members[partition][inside]))
+        lead = inside == self.leads[hypothesis]
+        return np.asarray(inside[order][np.argsort(~lead[order], kind="stable")])
+
+    def carriers_of(self, hypothesis: int) -> Indices:
+        """Members of which one carries what the group tells, with 95% confidence.
+
+        That is if a single one does. If there are none, no single member suffices.
+        """
+        inside = self.members_of(hypothesis)
+        return np.asarray(inside[self.rests[self._partitions[hypothesis]][inside] > RULED_OUT])
+
+    @cached_property
+    def _partitions(self) -> Indices:
+        """The finest partition that each hypothesis is in."""
+        found = np.zeros(len(self.p_of_hypotheses), np.intp)
+        for c in range(len(self.hypotheses) - 1, -1, -1):
+            numbers = self.hypotheses[c]
+            found[numbers[numbers >= 0]] = c
+        return found
+
+    def directions(
+        self, labels: tuple[str, ...], n_rows: int, partition: int = 0
+    ) -> tuple[NDArray[Any], Vector]:
+        """Which way each feature goes with the target given all outside its group, and how much.
 
         ``"rises"`` or ``"falls"`` says what the target does as the feature rises; of several
         outputs the one of largest effect is named. With classes, `labels` being their names, it is
@@ -150,7 +234,11 @@ class TestEvidence:
         errors of 0: weak ones, and those that go up here and down there. Features that were not
         tested have neither direction nor effect, and so have copies, which may run backwards.
         """
-        names, effects = self._by_class(labels) if labels else (self._parts, self.effects)
+        names, effects = self._parts, self.effects[partition]
+        if labels and len(self.fits) == 1:  # of two classes, one is the other's reverse
+            other = next((label for label in labels if label != self.fits[0].part), "")
+            names = np.array([self.fits[0].part, other], dtype=object)
+            effects = np.concatenate([effects, -effects])
         strongest = (effects if labels else np.abs(effects)).argmax(axis=0)
         effect = effects[strongest, np.arange(self.n_features)]
         way = names[strongest]
@@ -159,14 +247,6 @@ class TestEvidence:
             way = ways if len(names) == 1 else way + " " + ways
         way = np.where(np.abs(effect) < 2 / np.sqrt(n_rows), "unclear", way)
         return np.where(self._was_tested, way, ""), np.where(self._was_tested, effect, 0.0)
-
-    def _by_class(self, labels: tuple[str, ...]) -> tuple[NDArray[Any], Matrix]:
-        """Names of all classes, and effects by class; of two, one is the other's reverse."""
-        if len(self.fits) > 1:
-            return self._parts, self.effects
-        other = next((label for label in labels if label != self.fits[0].part), "")
-        names = np.array([self.fits[0].part, other], dtype=object)
-        return names, np.concatenate([self.effects, -self.effects])
 
     def outcome(self, k: int) -> str:
         """What became of a feature that was not selected, in a word or two."""

@@ -6,7 +6,7 @@ be trusted, and a test that needs no more than that must agree: `statistics.seco
 
 import numpy as np
 
-from ...types import Vector
+from ...types import Indices, Vector
 from .dependence import by_rank, covariance_of_values
 from .layout import Layout
 from .null import covariance_tail
@@ -15,11 +15,11 @@ MOST_ASKED = 50  # features most associated with the one in question
 BONFERRONI = 0.01
 
 
-def still_depends(layout: Layout, column: int, r: Vector) -> bool:
-    """Whether r depends on one of the 50 features most associated with its own."""
+def still_depends(layout: Layout, column: int, inside: Indices, r: Vector) -> bool:
+    """Whether r depends on one of the 50 columns most associated with its own but for `inside`."""
     z = layout.light[column]
     near = np.maximum(np.abs(layout.light @ z), np.abs(layout.light_bows @ z))
-    near[layout.owners == layout.owners[column]] = -1.0
+    near[inside] = -1.0
     most = min(MOST_ASKED, len(near))
     asked = np.argpartition(-near, most - 1)[:most]
     asked = asked[near[asked] >= 0]

@@ -11,7 +11,7 @@ from ...association.associator import Associator
 from ...data.columns import Columns
 from ...data.study import Study
 from ...data.target import Target, take_rows
-from ...groups.copies import Copies
+from ...groups.groups import Groups
 from ...measures import as_measure
 from ...measures.scaling import unit_scale
 from ...runs.work import Work
@@ -52,10 +52,14 @@ class Layout:
     Z
         Normal scores, one row per column of the model: a feature is one, a category of more than
         two levels one per level.
-    owners
-        The feature, numbered from 0 by `features`, that each row of `Z` belongs to.
     features
-        Positions in X of the features tested, most associated with the target first.
+        Positions in X of the features tested: of every group the one most associated with the
+        target, the strongest first, then the second of every group, and so on.
+    whose
+        The feature, numbered from 0 by `features`, that each row of `Z` belongs to.
+    owners
+        For each partition of the features, from fine to coarse, the hypothesis that each row of `Z`
+        belongs to. A hypothesis that two partitions share has one number.
     parts
         The target.
     views
@@ -77,8 +81,9 @@ class Layout:
     """
 
     Z: Matrix
-    owners: Indices
     features: Indices
+    whose: Indices
+    owners: tuple[Indices, ...]
     parts: tuple[Part, ...]
     views: tuple[View, ...]
     marginal: Vector
@@ -98,23 +103,27 @@ class Layout:
         """Standardised absolute scores in single precision."""
         return standardised(np.abs(self.light))
 
+    @cached_property
+    def new_rows(self) -> tuple[Indices, ...]:
+        """For each partition the rows of `Z` whose hypothesis no finer partition has."""
+        known = [-1, *(int(owners.max()) for owners in self.owners)]
+        return tuple(
+            np.flatnonzero(owners > max(known[: i + 1])) for i, owners in enumerate(self.owners)
+        )
+
     @property
     def n_rows(self) -> int:
         """Number of samples."""
         return int(self.Z.shape[1])
 
-    def columns_of(self, feature: int) -> Indices:
-        """Rows of `Z` that belong to a feature."""
-        return np.flatnonzero(self.owners == feature)
 
-
-def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
+def lay_out(study: Study, groups: Groups, statistic: str, work: Work) -> Layout:
     """Score the features, order rows by the target and features by how much they tell alone.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
     """
-    features = _most_associated(study, copies.modelled, work)
-    ranks, owners, normality = _ranks(study.columns, features, work)
+    features = _most_associated(study, groups, work)
+    ranks, whose, normality = _ranks(study.columns, features, work)
     order = row_order(ranks, study.target)
     ranks = ranks[:, order]
     Z = normal_scores(ranks)
@@ -122,24 +131,26 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
     parts = parts_of(target)
     tiny = tie_breakers(len(order))
     tied = _are_tied(ranks)
-    alone = _alone(Z, parts, tiny, tied, statistic)
-    first = np.searchsorted(owners, np.arange(len(features)))
-    per_feature = combine_groups(alone, first)
+    per_feature = combine_groups(_alone(Z, parts, tiny, tied, statistic), whose)
     # columns that tell the same alone are told apart by a sum that only they have
     content = ranks.astype(np.int64) @ np.arange(len(order)) ** 2
-    by_association = np.lexsort((content[first], per_feature))
+    first = np.searchsorted(whose, np.arange(len(features)))
+    group = groups.hypotheses[-1][features]
+    by_association = _in_turn(np.lexsort((content[first], per_feature)), group)
     place = np.argsort(by_association)
-    rows = np.argsort(place[owners], kind="stable")
+    rows = np.argsort(place[whose], kind="stable")
     Z = np.ascontiguousarray(Z[rows])
-    owners, features = place[owners[rows]], features[by_association]
-    n_fitted = min(len(Z), MOST_IN_FIT + int(np.bincount(owners).max()))
-    values, _ = _values(study.columns, features[: owners[n_fitted - 1] + 1])
+    whose, features = place[whose[rows]], features[by_association]
+    owners = tuple(numbers[features[whose]] for numbers in groups.hypotheses)
+    n_fitted = min(len(Z), MOST_IN_FIT + most_of_one(owners[-1]))
+    values, _ = _values(study.columns, features[: whose[n_fitted - 1] + 1])
     views = _views(Z[:n_fitted], values[:n_fitted, order], normality[rows], target)
     engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
     return Layout(
         Z=Z,
-        owners=owners,
         features=features,
+        whose=whose,
+        owners=owners,
         parts=parts,
         views=views,
         marginal=per_feature[by_association],
@@ -151,13 +162,36 @@ def lay_out(study: Study, copies: Copies, statistic: str, work: Work) -> Layout:
     )
 
 
-def _most_associated(study: Study, features: Indices, work: Work) -> Indices:
-    """The features, or as many as are tested, most associated with the target first."""
+def _most_associated(study: Study, groups: Groups, work: Work) -> Indices:
+    """The features, or as many as are tested: whole groups, those of the most associated first."""
+    features = groups.copies.modelled
     if len(features) <= MOST_TESTED:
         return features
     engine = Associator(study.columns.take(columns=features), as_measure("pc"), work)
     order = np.argsort(-engine.with_target(study.target), kind="stable")
-    return np.asarray(features[order[:MOST_TESTED]])
+    group = groups.hypotheses[-1][features]
+    return np.asarray(features[np.isin(group, _first_groups(group[order], MOST_TESTED))])
+
+
+def _first_groups(groups: Indices, most: int) -> Indices:
+    """Groups in the order in which they appear, until `most` members are reached."""
+    names, first, size = np.unique(groups, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    return np.asarray(names[order[np.cumsum(size[order]) - size[order] < most]])
+
+
+def _in_turn(order: Indices, groups: Indices) -> Indices:
+    """The first of every group, as ordered, then the second of every group, and so on."""
+    by_group = np.argsort(groups[order], kind="stable")
+    sorted_groups = groups[order][by_group]
+    turn = np.empty(len(order), np.intp)
+    turn[by_group] = np.arange(len(order)) - np.searchsorted(sorted_groups, sorted_groups)
+    return np.asarray(order[np.argsort(turn, kind="stable")])
+
+
+def most_of_one(owners: Indices) -> int:
+    """Number of columns of the hypothesis that has most of them."""
+    return int(np.bincount(owners).max())
 
 
 def _views(Z: Matrix, values: Matrix, normality: Vector, target: Target) -> tuple[View, ...]:

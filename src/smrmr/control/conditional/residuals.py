@@ -35,8 +35,8 @@ class Neighbours:
     bent: Indices
 
 
-def find_neighbours(Z: Matrix, bows: Matrix, owners: Indices, columns: slice) -> Neighbours:
-    """Neighbours of some columns among all columns of other features; `bows` stands for |Z|."""
+def find_neighbours(Z: Matrix, bows: Matrix, owners: Indices, columns: Indices) -> Neighbours:
+    """Neighbours of some columns among all columns of other owners; `bows` stands for |Z|."""
     p, n = Z.shape
     mine, own = Z[columns], owners[columns]
     straight = _strongest(mine @ Z.T, own, owners, np.sqrt(2 * np.log(p) * n), MOST_NEIGHBOURS)

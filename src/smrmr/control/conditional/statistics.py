@@ -60,15 +60,16 @@ def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:
     return np.asarray(2 * stdtr(freedom, -t))
 
 
-def combine_groups(p: Matrix, first: Indices) -> Vector:
-    """One p-value for each group of rows, which start at `first`, and all columns.
+def combine_groups(p: Matrix, groups: Indices) -> Vector:
+    """One p-value per group, which are numbered from 0, of its rows and all columns.
 
     It is 1 where all are: these were not tested.
     """
-    cotangents = _cotangents(p).sum(axis=1)
-    size = np.diff(np.append(first, len(p))) * p.shape[1]
-    together = _from_cotangents(np.add.reduceat(cotangents, first) / size)
-    return np.where(np.minimum.reduceat(p.min(axis=1), first) == 1, 1.0, together)
+    size = np.bincount(groups) * p.shape[1]
+    total = np.bincount(groups, weights=_cotangents(p).sum(axis=1))
+    together = _from_cotangents(total / np.maximum(size, 1))
+    tested = np.bincount(groups, weights=p.min(axis=1) < 1) > 0
+    return np.where(tested, together, 1.0)
 
 
 def combine(p: Matrix, weights: Matrix | None = None) -> Vector:

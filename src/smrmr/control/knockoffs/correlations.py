@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve, lapack
 
-from ...types import Indices, Matrix, Vector
-from .decorrelation import DECORRELATIONS
+from ...types import Indices, Matrix
+from .decorrelation import DECORRELATIONS, group_equi
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,18 +17,24 @@ class Correlations:
     members: tuple[Indices, ...]
     matrices: tuple[Matrix, ...]
 
-    def decorrelation(self, method: str) -> Vector:
-        """Choose s block by block; "equi" is then one value per block."""
-        s = np.empty(sum(map(len, self.members)))
-        for columns, sigma in zip(self.members, self.matrices, strict=True):
-            s[columns] = DECORRELATIONS[method](sigma)
-        return s
+    def decorrelation(self, method: str, groups: Indices | None = None) -> tuple[Matrix, ...]:
+        """Choose S block by block; "equi" is then one value per block.
 
-    def draw(self, scores: Matrix, s: Vector, rng: Generator) -> Matrix:
+        Where `groups` numbers some features alike, these are decorrelated from their knockoffs as
+        groups.
+        """
+        return tuple(
+            group_equi(sigma, groups[columns])
+            if groups is not None and len(np.unique(groups[columns])) < len(columns)
+            else np.diag(DECORRELATIONS[method](sigma))
+            for columns, sigma in zip(self.members, self.matrices, strict=True)
+        )
+
+    def draw(self, scores: Matrix, spreads: tuple[Matrix, ...], rng: Generator) -> Matrix:
         r"""Draw from :math:`N(x - x \Sigma^{-1} S,\; 2 S - S \Sigma^{-1} S)`, block by block."""
         drawn = rng.standard_normal(scores.shape)
-        for columns, sigma in zip(self.members, self.matrices, strict=True):
-            spread = np.diag(s[columns])
+        blocks = zip(self.members, self.matrices, spreads, strict=True)
+        for columns, sigma, spread in blocks:
             pull = cho_solve(cho_factor(sigma), spread)
             noise = drawn[:, columns] @ _root(2 * spread - spread @ pull)
             drawn[:, columns] = scores[:, columns] - scores[:, columns] @ pull + noise

@@ -7,10 +7,10 @@ power; exchangeability allows it as long as ``2 Sigma - diag(s)`` has no negativ
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, lapack
+from scipy.linalg import cho_factor, cho_solve, eigh, lapack
 
 from ...measures.compiled import compiled
-from ...types import Matrix, Vector
+from ...types import Indices, Matrix, Vector
 
 MAX_SWEEPS = 100
 LEAST_GAIN = 1e-7  # relative gain of the mvr objective in the last sweep
@@ -24,6 +24,17 @@ def equi(sigma: Matrix) -> Vector:
     """
     smallest = np.linalg.eigvalsh(sigma)[0]
     return np.full(len(sigma), min(1.0, 2 * max(smallest, 0.0)))
+
+
+def group_equi(sigma: Matrix, groups: Indices) -> Matrix:
+    r"""Equicorrelated for groups (Dai and Barber 2016): :math:`S = \gamma D`.
+
+    D holds the correlations within groups alone, and :math:`\gamma = \min(1, 2 \lambda_{\min}(
+    D^{-1/2} \Sigma D^{-1/2}))`. Features of one group may be as alike as they please.
+    """
+    within = np.where(groups[:, None] == groups, sigma, 0.0)
+    smallest = eigh(sigma, within, eigvals_only=True, subset_by_index=(0, 0))[0]
+    return np.asarray(min(1.0, 2 * max(float(smallest), 0.0)) * within)
 
 
 def sdp(sigma: Matrix) -> Vector:

@@ -123,14 +123,21 @@ def check_pair(values: NDArray[Any], knockoffs: NDArray[Any]) -> None:
         )
 
 
-def diagnose(values: NDArray[Any], knockoffs: NDArray[Any], rng: Generator) -> Diagnosis:
-    """Diagnose checked arrays; see `diagnose_knockoffs`."""
+def diagnose(
+    values: NDArray[Any], knockoffs: NDArray[Any], rng: Generator, groups: Indices | None = None
+) -> Diagnosis:
+    """Diagnose checked arrays; see `diagnose_knockoffs`. Features of one group are swapped as one.
+
+    `groups` numbers them from 0.
+    """
     rows_rng, swap_rng, flip_rng = rng.spawn(3)
     rows = _some(len(values), MAX_ROWS, rows_rng)
     pair = unit_columns(np.concatenate([values[rows], knockoffs[rows]]))
     pair *= np.sqrt(len(pair))
     x, knockoff = pair[: len(rows)], pair[len(rows) :]
-    swapped = swap_rng.permutation(x.shape[1]) < max(1, x.shape[1] // 2)
+    groups = np.arange(x.shape[1]) if groups is None else groups
+    n_groups = int(groups.max()) + 1
+    swapped = (swap_rng.permutation(n_groups) < max(1, n_groups // 2))[groups]
     flips = np.where(flip_rng.random((len(rows), FLIPS + 1)) < 0.5, -1.0, 1.0)
     flips[:, 0] = 1.0  # what was observed
 

@@ -50,6 +50,9 @@ class KnockoffEvidence:
     relevance
         Association of every feature with the target, on the rows that screen (all rows if none do);
         the mean over draws.
+    hypotheses
+        The hypothesis that each feature belongs to: itself with its copies, or a group of
+        look-alikes; -1 for constants. There is one partition of the features.
     draws
         One per split and draw of knockoffs.
     inner_fdr
@@ -59,6 +62,7 @@ class KnockoffEvidence:
     """
 
     relevance: Vector
+    hypotheses: tuple[Indices, ...]
     draws: tuple[Draw, ...]
     inner_fdr: float
     settings: dict[str, Any]
@@ -73,8 +77,19 @@ class KnockoffEvidence:
 
     @cached_property
     def W(self) -> Vector:  # noqa: N802 the paper's letter
-        """Importance of every feature, 0 if it was not kept; the mean over draws."""
-        return self._mean_over_draws("W")
+        """Importance of every feature or of its group, 0 if none was kept; the mean over draws."""
+        numbers, total = self.hypotheses[0], self._by_hypothesis.mean(axis=0)
+        return np.where(numbers < 0, 0.0, total[numbers])
+
+    @cached_property
+    def leads(self) -> Indices:
+        """For each hypothesis the feature of largest coefficient."""
+        numbers = self.hypotheses[0]
+        order = np.lexsort((-self.relevance, -self.theta))[::-1]
+        order = order[numbers[order] >= 0]
+        leads = np.empty(self._by_hypothesis.shape[1], np.intp)
+        leads[numbers[order]] = order  # the last one, which is the best, stays
+        return leads
 
     @cached_property
     def theta(self) -> Vector:
@@ -108,8 +123,10 @@ class KnockoffEvidence:
 
     @property
     def ranking(self) -> Indices:
-        """Features that beat their knockoff, best first."""
-        return np.argsort(-self.W, kind="stable")[: np.count_nonzero(self.W > 0)]
+        """Features that beat their knockoff, or lead a group that does, best first."""
+        leads = np.sort(self.leads)
+        order = leads[np.argsort(-self.W[leads], kind="stable")]
+        return np.asarray(order[self.W[order] > 0])
 
     @property
     def failed(self) -> list[Diagnosis]:
@@ -119,10 +136,28 @@ class KnockoffEvidence:
 
     def decide(self, fdr: float, on_empty: str = "none") -> Decision:
         """Select at a level: by knockoff+, over several draws by e-values."""
-        W = np.zeros((len(self.draws), self.n_features))
-        for row, draw in zip(W, self.draws, strict=True):
-            row[draw.kept] = draw.W
-        return decide(W, fdr, on_empty=on_empty, relevance=self.relevance, inner_fdr=self.inner_fdr)
+        return decide(
+            self._by_hypothesis,
+            fdr,
+            on_empty=on_empty,
+            relevance=self.relevance[self.leads],
+            inner_fdr=self.inner_fdr,
+        )
+
+    def members_of(self, hypothesis: int) -> Indices:
+        """Features that a hypothesis is about, copies among them, the heaviest first."""
+        inside = np.flatnonzero(self.hypotheses[0] == hypothesis)
+        order = np.lexsort((-self.relevance[inside], -self.theta[inside]))
+        return np.asarray(inside[order])
+
+    def carriers_of(self, hypothesis: int) -> Indices:
+        """Members that may carry what the group tells: knockoffs rule out none."""
+        return self.members_of(hypothesis)
+
+    def findings(self, found: Indices, labels: tuple[str, ...], n_rows: int) -> dict[str, Any]:
+        """What a table of hypotheses shows of each besides the decision."""
+        leads = self.leads[found]
+        return {"W": self.W[leads], "relevance": self.relevance[leads]}
 
     def neighbours(self, k: int) -> list[tuple[int, float]]:
         """Kept features most associated with a kept feature, in the first draw that kept it."""
@@ -173,6 +208,15 @@ class KnockoffEvidence:
     def _was_shortlisted(self) -> Mask:
         shortlisted = np.concatenate([draw.shortlisted for draw in self.draws])
         return np.isin(np.arange(self.n_features), shortlisted)
+
+    @cached_property
+    def _by_hypothesis(self) -> Matrix:
+        """W of every hypothesis in every draw: the sum over its features."""
+        numbers = self.hypotheses[0]
+        W = np.zeros((len(self.draws), int(numbers.max()) + 1))
+        for row, draw in zip(W, self.draws, strict=True):
+            np.add.at(row, numbers[draw.kept], draw.W)
+        return W
 
     def _mean_over_draws(self, name: str) -> Vector:
         total = np.zeros(self.n_features)

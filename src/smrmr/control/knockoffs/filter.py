@@ -12,6 +12,7 @@ from ...data.columns import Columns, as_columns
 from ...data.messages import named, warn
 from ...data.study import Study
 from ...groups.copies import Copies, find_copies
+from ...groups.groups import Groups
 from ...measures import as_measure
 from ...runs.blocks import one_blas_thread
 from ...runs.work import Work
@@ -24,7 +25,7 @@ from ...settings import (
     write_setting,
 )
 from ...solver import as_penalty, solve
-from ...types import Data, Vector
+from ...types import Data, Indices, Mask, Vector
 from .diagnose import diagnose
 from .evidence import Draw, KnockoffEvidence
 from .gaussian import Gaussian, Knockoffs
@@ -134,28 +135,36 @@ class KnockoffFilter:
         return replace(study, columns=columns)
 
     def weigh(
-        self, study: Study, copies: Copies, fdr: float, rng: Generator, work: Work
+        self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> KnockoffEvidence:
         """Importances of all features, draw by draw."""
+        if len(groups.partitions) > 1:
+            raise ValueError(
+                f"knockoffs take groups of one kind, but {len(groups.partitions)} cuts of alike "
+                "were asked for. Give one, or use control='tests'."
+            )
+        copies = groups.copies
         relevance: Vector = np.zeros(study.columns.n_columns)
         draws = []
         for child in rng.spawn(self.n_draws):
             with one_blas_thread():  # as in Gaussian.draw
-                draw, found = self._draw(study, copies, child, work)
+                draw, found = self._draw(study, groups, child, work)
             relevance[copies.modelled] += found / self.n_draws
             draws.append(draw)
         relevance = np.where(copies.constant, 0.0, relevance[copies.leaders])
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
-        evidence = KnockoffEvidence(relevance, tuple(draws), fdr / 2, settings)
+        hypotheses = groups.hypotheses
+        evidence = KnockoffEvidence(relevance, hypotheses, tuple(draws), fdr / 2, settings)
         if evidence.failed:
             many = f" (in {len(evidence.failed)} of {len(draws)} draws)" if len(draws) > 1 else ""
             warn(f"{evidence.failed[0]}{many}")
         return evidence
 
     def _draw(
-        self, study: Study, copies: Copies, rng: Generator, work: Work
+        self, study: Study, groups: Groups, rng: Generator, work: Work
     ) -> tuple[Draw, Vector]:
         """One split, one draw of knockoffs, one solution; and the relevance of what is modelled."""
+        copies = groups.copies
         split_rng, knockoff_rng, fold_rng, diagnosis_rng = rng.spawn(4)
         with work.stage("screening", steps=True):
             screening = self.screening.screen(
@@ -166,9 +175,10 @@ class KnockoffFilter:
             values = study.columns.read(kept)
             originals = values[rows]
             alike = find_copies(Columns.bare(originals), self.knockoffs.by_rank)
-            drawn = self.knockoffs.draw(originals, alike, kept, rows, knockoff_rng)
+            group = np.unique(groups.hypotheses[0][kept], return_inverse=True)[1]
+            drawn = self.knockoffs.draw(originals, alike, kept, rows, knockoff_rng, group)
         with work.stage("diagnosis", steps=True):
-            diagnosis = diagnose(originals, drawn.X_knockoff, diagnosis_rng)
+            diagnosis = diagnose(originals, drawn.X_knockoff, diagnosis_rng, group)
         with work.stage("associations"):
             pairs = pair(values, drawn.X_knockoff, study.target, screening)
             associations = associate_pairs(pairs, self.measure, self.cross_terms, work)
@@ -178,9 +188,7 @@ class KnockoffFilter:
         with work.stage("solving"):
             solution = solve(associations, penalty=tuning.penalty, lam=tuning.lam)
         theta, theta_knockoff = np.split(solution.theta, 2)
-        # Features that equal another on these rows have one knockoff too: a false one would win
-        # whenever a true one does, so neither can be selected.
-        undecided = (originals == drawn.X_knockoff).all(axis=0) | alike.coincide
+        undecided = (originals == drawn.X_knockoff).all(axis=0) | _in_two_groups(alike, group)
         among = associations.redundancy[: len(kept), : len(kept)] - 2 * np.eye(len(kept))
         n_nearest = min(N_NEIGHBOURS, len(kept) - 1)
         nearest = np.argsort(-among, axis=1, kind="stable")[:, :n_nearest]
@@ -245,6 +253,18 @@ def draw_knockoffs(
         columns.values, copies, everything, rows, as_generator(random_state)
     )
     return drawn
+
+
+def _in_two_groups(alike: Copies, group: Indices) -> Mask:
+    """Features of a group that has a feature which equals one of another group on these rows.
+
+    Such features have one knockoff too: a false one would win whenever a true one does, so neither
+    group can be selected.
+    """
+    torn = np.zeros(len(group), np.bool_)
+    for copies in alike.groups:
+        torn[copies] = len(np.unique(group[copies])) > 1
+    return np.isin(group, group[torn])
 
 
 def _without_categories(columns: Columns) -> Columns:

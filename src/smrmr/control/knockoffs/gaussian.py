@@ -61,7 +61,7 @@ class Gaussian(EqualByText):
     ----------
     s
         ``"equi"``: equal for all (the paper); ``"sdp"``: largest sum; ``"mvr"``: features hardest
-        to reconstruct from the others and all knockoffs.
+        to reconstruct from the others and all knockoffs. Groups of features are always ``"equi"``.
     covariance
         ``"auto"``, ``"sample"``, ``"graphical-lasso"``, ``"threshold"``, ``"blocks"``, or the
         (p, p) covariance itself if it is known; of columns with ties it must be that of the normal
@@ -105,18 +105,33 @@ class Gaussian(EqualByText):
             check_covariance(self.covariance, columns.n_columns)
 
     def draw(
-        self, values: NDArray[Any], copies: Copies, features: Indices, rows: Indices, rng: Generator
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        features: Indices,
+        rows: Indices,
+        rng: Generator,
+        groups: Indices | None = None,
     ) -> Knockoffs:
-        """Draw knockoffs of checked columns: `values` are `features` on `rows` of the data."""
+        """Draw knockoffs of checked columns: `values` are `features` on `rows` of the data.
+
+        `groups` numbers the features that are to be told apart from others only as a group.
+        """
+        groups = np.arange(values.shape[1]) if groups is None else groups
         sigma = self.covariance
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(features, features)]
         # BLAS threads pay little for matrices of this size, and stall when other work has the cores
         with one_blas_thread():
-            return self._draw(values, copies, sigma, rng)
+            return self._draw(values, copies, groups, sigma, rng)
 
     def _draw(
-        self, values: NDArray[Any], copies: Copies, sigma: str | Matrix, rng: Generator
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        groups: Indices,
+        sigma: str | Matrix,
+        rng: Generator,
     ) -> Knockoffs:
         tie_rng, noise_rng = rng.spawn(2)
         plain = unit_columns(values)
@@ -132,14 +147,15 @@ class Gaussian(EqualByText):
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(modelled, modelled)]
         correlations, name = estimate(scores, sigma)
-        spread = correlations.decorrelation(self.s)
+        spreads = correlations.decorrelation(self.s, groups[modelled])
 
         whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
-        whole[:, modelled] = correlations.draw(scores, spread, noise_rng)
+        whole[:, modelled] = correlations.draw(scores, spreads, noise_rng)
         signs = signs_against(plain, leaders)
         whole[:, followers] = whole[:, leaders[followers]] * signs[followers]
         s = np.zeros(values.shape[1])
-        s[modelled] = spread
+        for columns, spread in zip(correlations.members, spreads, strict=True):
+            s[modelled[columns]] = np.diag(spread)
         s[followers] = s[leaders[followers]]
         drawn = _from_scores(whole, values, scored | copies.constant)
         return Knockoffs(drawn, s, name, copies, correlations)

@@ -50,7 +50,13 @@ class Given(EqualByText):
         _checked(columns.values, self.knockoffs)
 
     def draw(
-        self, values: NDArray[Any], copies: Copies, features: Indices, rows: Indices, rng: Generator
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        features: Indices,
+        rows: Indices,
+        rng: Generator,
+        groups: Indices | None = None,
     ) -> Knockoffs:
         """The knockoffs of `features` on `rows`, whose values are given too."""
         if self.is_function:

@@ -30,12 +30,15 @@ class Table:
         Name of the column of `about` that is the target unless the user names another.
     notes
         What the reader decided that the user should know.
+    about_features
+        What the file knows of the features (var, .bim), by their names; None if nothing.
     """
 
     features: Any
     about: pd.DataFrame
     target: str | None = None
     notes: list[str] = field(default_factory=list)
+    about_features: pd.DataFrame | None = None
 
 
 @dataclass(frozen=True)

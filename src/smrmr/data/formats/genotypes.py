@@ -74,7 +74,21 @@ class BedColumns(Reopened):
 def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
     source, about = BedColumns.open(path.absolute()), _read_people(path)
-    return Table(source, about, "phenotype" if about["phenotype"].notna().any() else None)
+    target = "phenotype" if about["phenotype"].notna().any() else None
+    return Table(source, about, target, about_features=_read_snps(path))
+
+
+def _read_snps(path: Path) -> Any:
+    """Read what the .bim beside a .bed knows of its SNPs, by their ids."""
+    import pandas as pd
+
+    bim = path.with_suffix(".bim")
+    with reading(bim, "a table"):
+        known = pd.read_csv(bim, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
+    _check_width(bim, known.shape[1], BIM_COLUMNS)
+    known = known.iloc[:, : len(BIM_COLUMNS)]
+    known.columns = pd.Index(BIM_COLUMNS)
+    return known.set_index("id")
 
 
 def _count_lines(path: Path, ending: str) -> int:

@@ -102,8 +102,10 @@ def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Tab
     with reading(path, "AnnData"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks about files of older versions
         about = library.read_elem(root["obs"])
-        names = library.read_elem(root["raw/var" if layer == "raw" else "var"]).index
-    return Table(StoredColumns(path.absolute(), place, tuple(map(str, names)), store), about)
+        known = library.read_elem(root["raw/var" if layer == "raw" else "var"])
+    names = tuple(map(str, known.index))
+    source = StoredColumns(path.absolute(), place, names, store)
+    return Table(source, about, about_features=known.set_axis(list(names)))
 
 
 def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
@@ -119,7 +121,8 @@ def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
         raise _no_matrix(path, layer, data.layers)
     values = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
     names = source.var_names.astype(str)
-    return Table(pd.DataFrame(values, index=data.obs_names, columns=names), data.obs)
+    features = pd.DataFrame(values, index=data.obs_names, columns=names)
+    return Table(features, data.obs, about_features=source.var.set_axis(names))
 
 
 def _no_matrix(path: Path, layer: str | None, layers: Iterable[str]) -> ValueError:

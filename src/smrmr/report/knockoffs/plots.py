@@ -15,7 +15,8 @@ MOST_BARS = 200
 
 def most_false(selection: Selection) -> int:
     """Most false features among the selected, with 95% confidence."""
-    n, bounds = len(selection.decision.selected), false_discovery_bounds(selection.W)
+    n = len(selection.decision.selected)
+    bounds = false_discovery_bounds(selection.W[selection.evidence.leads])
     return int(bounds[n - 1]) if 0 < n <= len(bounds) else n
 
 
@@ -27,7 +28,7 @@ def importance_plot(selection: Selection) -> Plot:
     if not ranked.size:
         return Plot(title, nothing="Every W is 0: neither features nor knockoffs got any weight.")
     drawn = ranked[:MOST_BARS]
-    chosen = np.isin(drawn, selection.decision.selected)
+    chosen = np.isin(drawn, selection.selected)
     roles = {
         "selected": chosen,
         "kept": ~chosen & (W[drawn] > 0),
@@ -86,7 +87,7 @@ def fdp_plot(selection: Selection) -> Plot:
 def _levels_plot(selection: Selection) -> Plot:
     """Over several draws: the level that each number of features takes."""
     title = "Level needed to select k features"
-    levels = np.sort(selection.q_values[selection.evidence.kept])
+    levels = np.sort(selection.decision.q_values)
     levels = levels[levels < 1]
     if not levels.size:
         return Plot(title, nothing="No draw selected a feature at its own level: no curve to draw.")

@@ -19,9 +19,9 @@ FIT_ROLES = ("selected", "kept", "negative")
 def best_plot(selection: Selection) -> Plot:
     """p-values of the best features with the cut-off; bars go down where the effect is negative."""
     drawn = selection.evidence.ranking[:MOST_BARS]
-    effects = selection.evidence.effects
+    effects = selection.evidence.effects[0]
     down = effects[0, drawn] < 0 if len(effects) == 1 else np.zeros(len(drawn), dtype=np.bool_)
-    chosen = np.isin(drawn, selection.decision.selected)
+    chosen = np.isin(drawn, selection.selected)
     heights = np.where(down, -1.0, 1.0) * selection.evidence.scores[drawn]
     ranks = np.arange(1, len(drawn) + 1, dtype=np.float64)
     tips = [about(selection, k) for k in drawn]
@@ -72,7 +72,7 @@ def alone_plot(selection: Selection) -> Plot:
     alone = -np.log10(evidence.marginal) + 0.0
     order = evidence.tested[np.argsort(-np.maximum(alone, evidence.scores)[evidence.tested])]
     drawn = order[:MOST_DOTS]
-    chosen = np.isin(drawn, selection.decision.selected)
+    chosen = np.isin(drawn, selection.selected)
     explained = np.array([selection.outcome(k) == "explained by others" for k in drawn])
     roles = {"kept": ~chosen & ~explained, "negative": explained, "selected": chosen}
     tips = [f"{about(selection, k)}, p alone {evidence.marginal[k]:.3g}" for k in drawn]
@@ -144,7 +144,7 @@ def _cut_off(selection: Selection) -> tuple[float, str]:
     decision, rule = selection.decision, selection.evidence.multiplicity
     if decision.selected.size:
         return decision.threshold, f"selected up to p = {10**-decision.threshold:.2g}"
-    needed = largest_alone(len(selection.evidence.hypotheses), decision.fdr, rule)
+    needed = largest_alone(len(selection.evidence.p_of_hypotheses), decision.fdr, rule)
     return float(-np.log10(needed)), f"needed by a single feature: p = {needed:.2g}"
 
 

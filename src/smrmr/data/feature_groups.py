@@ -1,0 +1,60 @@
+"""Reads groups of features from a table, or from what the data file knows of its features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .dataset import Dataset
+from .formats.format import reading
+from .messages import did_you_mean
+from .sources import names_of
+
+
+def groups_named(data: Dataset, text: str) -> tuple[dict[str, Any], str]:
+    """Group by name of feature, and a note about names that did not match.
+
+    `text` names a table of two columns, features and their groups, or else a column of the .bim or
+    .var table of the data.
+    """
+    given = _from_table(Path(text)) if Path(text).is_file() else _from_column(data, text)
+    names = set(data.X.columns.astype(str)) if hasattr(data.X, "columns") else set(names_of(data.X))
+    known = {name: group for name, group in given.items() if name in names}
+    if not known:
+        example = next(iter(given), "")
+        raise ValueError(
+            f"--feature-groups {text}: none of its names (such as {example!r}) is a feature."
+            f"{did_you_mean(example, list(names)[:1000])}"
+        )
+    n_groups = len(set(known.values()))
+    note = f"{len(known):,} of {len(names):,} features are in {n_groups:,} groups of {text}"
+    strangers = len(given) - len(known)
+    return known, note + (f"; {strangers:,} of its names are no features" if strangers else "")
+
+
+def _from_table(path: Path) -> dict[str, Any]:
+    import pandas as pd
+
+    with reading(path, "a table of features and groups"):
+        table = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
+    if table.shape[1] != 2:
+        raise ValueError(
+            f"{path} has {table.shape[1]} columns. Two are needed: names of features and their "
+            "groups, under a header."
+        )
+    return dict(zip(table.iloc[:, 0], table.iloc[:, 1], strict=True))
+
+
+def _from_column(data: Dataset, name: str) -> dict[str, Any]:
+    if data.about_features is None:
+        raise ValueError(
+            f"--feature-groups {name}: there is no such file, and the data have no table of their "
+            "features (.var, .bim) with a column of that name."
+        )
+    if name not in data.about_features:
+        known = did_you_mean(name, data.about_features.columns)
+        raise ValueError(f"--feature-groups {name}: neither a file nor a column.{known}")
+    column = data.about_features[name]
+    return dict(zip(column.index.astype(str), np.asarray(column.astype(str)), strict=True))

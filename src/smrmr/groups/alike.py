@@ -1,0 +1,154 @@
+"""Finds groups of columns that are alike, from fine to coarse, without comparing more than needed.
+
+Columns are alike by the absolute value of Spearman's correlation, and groups are those of average
+linkage: two groups become one as long as their columns correlate by at least the cut on average.
+Then some two of them do, so columns that no chain of such pairs connects are never in one group,
+and linkage has to look only at what hangs together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from ..data.columns import Columns
+from ..data.messages import warn
+from ..measures.compiled import compiled
+from ..runs.work import Work
+from ..types import Indices, Matrix
+from .fingerprints import unit_columns
+
+TILE = 2048  # columns that are compared with as many others at a time
+ALL_PAIRS = 30_000  # columns; of more, only those near each other in the table are compared
+WINDOW = 2_000  # how many columns apart they may be
+ROUNDING = 1e-4  # of correlations in single precision
+DIGITS = 9  # to which correlations are compared, so that equal ones are
+STEP = 0.05  # by which the cut is raised where too many columns hang together
+LARGE = 0.05  # share of all columns in one group that is worth a warning
+FEW = 20  # columns in a group that never are
+
+
+def find_alike(
+    columns: Columns, which: Indices, cuts: tuple[float, ...], work: Work
+) -> list[Indices]:
+    """For every cut, from the largest on, the first column of each column's group.
+
+    Only the columns `which` are compared; all others, and categories, are in groups of their own.
+    """
+    found = [np.arange(columns.n_columns) for _ in cuts]
+    which = which[~columns.nominal[which]]
+    ranks = _unit_ranks(columns, which, work)
+    most = max(2, int(np.sqrt(work.max_memory / 16)))  # columns whose linkage fits
+    for members in _connected(ranks, min(cuts), most):
+        tree, order = _linked(ranks[members].astype(np.float64))
+        mine = which[members[order]]
+        for partition, cut in zip(found, cuts, strict=True):
+            label = _numbered(tree, cut)
+            first = np.full(len(label) + len(tree), columns.n_columns)
+            np.minimum.at(first, label, mine)
+            partition[mine] = first[label]
+        _warn_if_large(tree, min(cuts), columns.n_columns)
+    return found
+
+
+def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.float32]:
+    """Ranks of the columns as rows of mean 0 and length 1."""
+    ranks = np.empty((len(which), columns.n_rows), np.float32)
+    for start in range(0, len(which), TILE):
+        some = which[start : start + TILE]
+        ranks[start : start + TILE] = unit_columns(rankdata(columns.read(some), axis=0)).T
+        work.report("look-alikes", min(start + TILE, len(which)), 2 * len(which))
+    return ranks
+
+
+def _connected(ranks: NDArray[np.float32], cut: float, most: int) -> list[Indices]:
+    """Sets of two or more rows that chains of pairs beyond the cut connect, none above `most`.
+
+    A set that is too large is taken apart by a higher cut.
+    """
+    p = len(ranks)
+    parents = np.arange(p)
+    for start in range(0, p, TILE):
+        last = p if p <= ALL_PAIRS else min(p, start + TILE + WINDOW)
+        for other in range(start, last, TILE):
+            tile = ranks[start : start + TILE] @ ranks[other : other + TILE].T
+            _unite(tile, start, other, cut - ROUNDING, parents)
+    roots = _roots(parents)
+    order = np.argsort(roots, kind="stable")
+    sets = np.split(order, np.flatnonzero(np.diff(roots[order])) + 1)
+    found = []
+    for members in sets:
+        if len(members) > most:
+            raised = min(cut + STEP, 1 - ROUNDING)
+            found += [members[part] for part in _connected(ranks[members], raised, most)]
+        elif len(members) > 1:
+            found.append(members)
+    return found
+
+
+@compiled
+def _unite(tile: NDArray[Any], first: int, second: int, cut: float, parents: NDArray[Any]) -> None:
+    """Unite the sets of all pairs beyond the cut; each set is known by a root among its members."""
+    for i in range(tile.shape[0]):
+        for j in range(tile.shape[1]):
+            if abs(tile[i, j]) < cut:
+                continue
+            a, b = first + i, second + j
+            while parents[a] != a:
+                parents[a] = parents[parents[a]]
+                a = parents[a]
+            while parents[b] != b:
+                parents[b] = parents[parents[b]]
+                b = parents[b]
+            parents[max(a, b)] = min(a, b)
+
+
+@compiled
+def _roots(parents: NDArray[Any]) -> Any:
+    roots = parents.copy()
+    for k in range(len(roots)):
+        roots[k] = roots[parents[k]]  # roots come before their members
+    return roots
+
+
+def _linked(ranks: Matrix) -> tuple[Matrix, Indices]:
+    """Merges of average linkage in the order of their heights, and the rows that it numbers."""
+    from scipy.cluster.hierarchy import linkage
+
+    likeness = np.round(np.abs(ranks @ ranks.T), DIGITS)
+    # in an order of their own, so that ties do not go by where columns stand
+    sums = [np.round(np.sum(likeness**power, axis=1), DIGITS - 2) for power in (1, 2, 3)]
+    order = np.lexsort(sums)
+    pairs = likeness[np.ix_(order, order)][np.triu_indices(len(order), 1)]
+    return linkage(1 - pairs, "average"), order
+
+
+@compiled
+def _numbered(tree: Matrix, cut: float) -> Any:
+    """Number of the group of every row once all merges up to the cut are made."""
+    n = len(tree) + 1
+    root = np.arange(2 * n - 1)
+    for k in range(n - 2, -1, -1):  # from the last merge back to the first
+        if tree[k, 2] <= 1 - cut + 1e-9:
+            root[int(tree[k, 0])] = root[int(tree[k, 1])] = root[n + k]
+    return root[:n]
+
+
+def _warn_if_large(tree: Matrix, cut: float, p: int) -> None:
+    """Warn of a group that holds much of the table, and say at which cut it would not."""
+    most = max(LARGE * p, FEW)
+
+    def largest(at: float) -> int:
+        return int(np.bincount(_numbered(tree, at)).max())
+
+    if largest(cut) <= most:
+        return
+    better = next((at for at in np.arange(cut, 0.99, STEP) if largest(at) <= most), 0.99)
+    warn(
+        f"one group of look-alikes holds {largest(cut):,} of {p:,} columns: at a cut of {cut:g} "
+        "they all hang together, and a discovery about such a group says little. A cut of "
+        f"{better:.2g} would split it."
+    )

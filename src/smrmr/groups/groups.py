@@ -1,0 +1,86 @@
+"""Defines Groups: which features are asked about together, because nothing tells them apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ..data.columns import Columns
+from ..runs.work import Work
+from ..types import Data, Indices
+from .alike import find_alike
+from .copies import Copies, find_copies
+from .given import read_feature_groups
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Groups of features, from fine to coarse: with every partition they can only grow.
+
+    Attributes
+    ----------
+    copies
+        Features that copy one another, which are together in every partition, and constants.
+    partitions
+        For each of them and each feature the first feature of its group, itself if it is alone.
+    """
+
+    copies: Copies
+    partitions: tuple[Indices, ...]
+
+    @cached_property
+    def hypotheses(self) -> tuple[Indices, ...]:
+        """For each partition and feature the number of its group, from 0; -1 for constants.
+
+        A group that two partitions share has one number.
+        """
+        numbers, n_known, before = [], 0, None
+        for labels in self.partitions:
+            counted = np.where(self.copies.constant, len(labels), labels)
+            size = np.bincount(counted, minlength=len(labels) + 1)[counted]
+            number = np.full(len(labels), -1)
+            known = np.zeros(len(labels), bool)
+            if before is not None:
+                known = size == before[1]
+                number[known] = before[0][known]
+            new = ~known & ~self.copies.constant
+            number[new] = n_known + np.unique(labels[new], return_inverse=True)[1]
+            n_known = max(n_known, number.max() + 1)
+            before = number, size
+            numbers.append(np.where(self.copies.constant, -1, number))
+        return tuple(numbers)
+
+
+def find_groups(
+    columns: Columns,
+    by_rank: bool,
+    cuts: tuple[float, ...] = (1.0,),
+    given: Data = None,
+    work: Work | None = None,
+) -> Groups:
+    """Groups of copies, of look-alikes, and those that the user gives: one mechanism for all.
+
+    Parameters
+    ----------
+    by_rank
+        Whether monotone transforms are copies.
+    cuts
+        For each a partition, the largest first: columns of a group correlate by at least so much on
+        average. 1 stands for copies.
+    given
+        Groups that the user names, see `read_feature_groups`; they make the coarsest partition.
+    """
+    work = Work(n_jobs=1) if work is None else work
+    with work.stage("copies", steps=True):
+        copies = find_copies(columns, by_rank, work)
+    below = tuple(cut for cut in cuts if cut < 1)
+    partitions = [copies.leaders] if 1.0 in cuts else []
+    if below:
+        with work.stage("look-alikes", steps=True):
+            found = find_alike(columns, copies.modelled, below, work)
+        partitions += [labels[copies.leaders] for labels in found]
+    if given is not None:
+        partitions.append(read_feature_groups(given, columns, copies))
+    return Groups(copies, tuple(partitions))

@@ -1,0 +1,325 @@
+"""Groups of look-alikes: how they are found, tested, decided on and told."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.stats import rankdata
+
+import smrmr.groups.alike as alike_module
+from smrmr import Recipe, Selection, SmRMR, select, simulate
+from smrmr.control.conditional.multiplicity import adjust, innermost
+from smrmr.data.columns import Columns
+from smrmr.groups.alike import find_alike
+from smrmr.groups.copies import find_copies
+from smrmr.groups.given import read_feature_groups
+from smrmr.groups.groups import find_groups
+from smrmr.runs.work import Work
+
+CUTS = (0.9, 0.7, 0.5)
+
+
+def correlated(rng, n=60, p=150, factors=25):
+    shared = rng.standard_normal((n, factors))[:, rng.integers(0, factors, p)]
+    return shared * rng.uniform(0.5, 3, p) + rng.standard_normal((n, p))
+
+
+def same_group(labels):
+    return labels[:, None] == labels
+
+
+def in_blocks(rng, n=150, blocks=20, size=5, likeness=0.9):
+    """Blocks of columns that share a factor, and a target made from three columns of three."""
+    shared = rng.standard_normal((n, blocks)).repeat(size, axis=1)
+    X = np.sqrt(likeness) * shared + np.sqrt(1 - likeness) * rng.standard_normal((n, blocks * size))
+    y = X[:, 2] - X[:, size + 1] + 1.5 * np.abs(X[:, 3 * size]) + 0.5 * rng.standard_normal(n)
+    return X, y
+
+
+# -- how groups are found
+
+
+def test_groups_are_those_of_average_linkage(rng):
+    """Oracle: scipy's linkage of all columns at once; groups at a lower cut hold those above."""
+    X = correlated(rng)
+    ranks = rankdata(X, axis=0)
+    distance = 1 - np.abs(np.corrcoef(ranks.T))
+    tree = linkage(distance[np.triu_indices(150, 1)], "average")
+    found = find_alike(Columns.bare(X), np.arange(150), CUTS, Work())
+    for cut, labels in zip(CUTS, found, strict=True):
+        expected = fcluster(tree, 1 - cut, "distance")
+        np.testing.assert_array_equal(same_group(labels), same_group(expected))
+        assert (labels == np.array([np.flatnonzero(labels == k)[0] for k in labels])).all()
+    for fine, coarse in pairwise(found):
+        assert (same_group(coarse) | ~same_group(fine)).all()
+
+
+def test_groups_do_not_depend_on_order_or_sign(rng):
+    """Law: columns in another order, turned or bent, are grouped the same way, ties too."""
+    X = rng.integers(0, 3, (40, 15)).repeat(6, axis=1) + (rng.random((40, 90)) < 0.15)
+    columns, rows = rng.permutation(90), rng.permutation(40)
+    (labels,) = find_alike(Columns.bare(X), np.arange(90), (0.6,), Work())
+    changed = np.exp(-1.0 * X)[rows][:, columns]
+    (again,) = find_alike(Columns.bare(changed), np.arange(90), (0.6,), Work())
+    np.testing.assert_array_equal(same_group(again), same_group(labels)[np.ix_(columns, columns)])
+    assert 10 < len(np.unique(labels)) < 80
+
+
+def test_too_many_columns_in_one_chain_are_split_by_a_higher_cut(rng):
+    """Oracle: no set is larger than what fits, and pairs above the raised cut stay together."""
+    X = correlated(rng, p=200, factors=3)
+    whole, parts = (
+        alike_module._connected(
+            alike_module._unit_ranks(Columns.bare(X), np.arange(200), Work()), 0.3, most
+        )
+        for most in (200, 40)
+    )
+    assert max(map(len, whole)) > 40
+    assert max(map(len, parts)) <= 40
+    assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
+
+
+def test_far_columns_are_compared_only_in_small_tables(rng, monkeypatch):
+    """Oracle: a copy of a column far from it; beyond so many columns only windows are compared."""
+    monkeypatch.setattr(alike_module, "TILE", 16)
+    monkeypatch.setattr(alike_module, "WINDOW", 16)
+    X = rng.standard_normal((50, 120))
+    X[:, 110], X[:, 3] = X[:, 0] + 0.1 * X[:, 110], X[:, 1] + 0.1 * X[:, 3]
+    for all_pairs, far in ((1000, True), (100, False)):
+        monkeypatch.setattr(alike_module, "ALL_PAIRS", all_pairs)
+        (labels,) = find_alike(Columns.bare(X), np.arange(120), (0.8,), Work())
+        assert labels[3] == 1
+        assert (labels[110] == 0) == far
+
+
+def test_a_group_of_half_the_table_is_warned_of(rng):
+    X = np.column_stack([correlated(rng, p=60, factors=1), rng.standard_normal((60, 60))])
+    with pytest.warns(
+        UserWarning, match=r"holds \d+ of 120 columns: at a cut of 0.2 .* A cut of 0"
+    ):
+        find_alike(Columns.bare(X), np.arange(120), (0.2,), Work())
+
+
+def test_copies_stay_together_and_shared_groups_are_one_hypothesis(rng):
+    """Oracle: worked by hand. Columns 0, 1 are alike, 2 copies 0, 3 is alone, 4 is constant."""
+    X = rng.standard_normal((200, 5))
+    X[:, 1] = X[:, 0] + 0.4 * X[:, 1]
+    X[:, 2], X[:, 4] = -2 * X[:, 0], 7.0
+    groups = find_groups(Columns.bare(X), True, (1.0, 0.7, 0.6))
+    assert [labels.tolist() for labels in groups.partitions] == [
+        [0, 1, 0, 3, 4],
+        [0, 0, 0, 3, 4],
+        [0, 0, 0, 3, 4],
+    ]
+    assert [numbers.tolist() for numbers in groups.hypotheses] == [
+        [0, 1, 0, 2, -1],
+        [3, 3, 3, 2, -1],
+        [3, 3, 3, 2, -1],
+    ]
+
+
+def test_groups_can_be_given(rng):
+    """Oracle: worked by hand; names, numbers, gaps, and a mapping by name."""
+    frame = pd.DataFrame(rng.standard_normal((20, 4)), columns=list("abcd"))
+    columns = Columns(frame.to_numpy(), tuple("abcd"), np.zeros(4, bool))
+    copies = find_copies(columns, True)
+    for given in (
+        ["x", None, "x", ""],
+        np.array([7.0, np.nan, 7.0, 3.0]),
+        {"a": "x", "c": "x"},
+        pd.Series(["x", "x"], index=["c", "a"]),
+        pd.Series(["x", None, "x", "y"]),
+    ):
+        assert read_feature_groups(given, columns, copies).tolist() == [0, 1, 0, 3]
+    with pytest.raises(ValueError, match=r"shape \(3,\). One group per feature"):
+        read_feature_groups([1, 2, 3], columns, copies)
+    with pytest.raises(ValueError, match=r"'e', which is no feature"):
+        read_feature_groups({"e": 1}, columns, copies)
+
+
+def test_given_groups_that_share_a_copy_become_one(rng):
+    X = rng.standard_normal((20, 4))
+    X[:, 3] = X[:, 0]
+    columns = Columns.bare(X)
+    with pytest.warns(UserWarning, match="x0 and x3"):
+        labels = read_feature_groups([0, 0, 1, 1], columns, find_copies(columns, True))
+    assert labels.tolist() == [0, 0, 0, 0]
+
+
+# -- how they are decided on
+
+
+def innermost_by_hand(chosen, parents):
+    """Those of the chosen that are no ancestor of another."""
+    above = set()
+    for k in chosen:
+        while (k := parents[k]) >= 0:
+            above.add(k)
+    return set(chosen) - above
+
+
+def test_q_values_of_nested_groups(rng):
+    """Oracle: focused BH by its definition, threshold by threshold."""
+    for _ in range(20):
+        m = int(rng.integers(3, 40))
+        parents = np.array([int(rng.integers(k + 1, m)) for k in range(m - 1)] + [-1])
+        parents[rng.random(m) < 0.4] = -1
+        p = np.round(rng.random(m) ** 3, 2) + 1e-3
+        estimates = {t: m * t / len(innermost_by_hand(np.flatnonzero(p <= t), parents)) for t in p}
+        expected = [min(1.0, *(e for t, e in estimates.items() if t >= own)) for own in p]
+        np.testing.assert_allclose(adjust(p, "bh", parents), expected)
+        chosen = p <= 0.2
+        kept = set(np.flatnonzero(innermost(chosen, parents)).tolist())
+        assert kept == innermost_by_hand(np.flatnonzero(chosen), parents)
+
+
+# -- what is found
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    return in_blocks(np.random.default_rng(5))
+
+
+@pytest.fixture(scope="module")
+def grouped(blocks):
+    return select(*blocks, Recipe(fdr=0.02, alike=0.7))
+
+
+def test_groups_are_found_where_single_features_are_not(blocks, grouped):
+    """Oracle: how y was made, from columns of blocks 0, 1 and 3."""
+    assert sorted(int(group.min() // 5) for group in grouped.members) == [0, 1, 3]
+    assert [len(group) for group in grouped.members] == [5, 5, 5]
+    assert (grouped.selected == [group[0] for group in grouped.members]).all()
+    alone = select(*blocks, Recipe(fdr=0.02))
+    assert all(len(group) == 1 for group in alone.members)
+
+
+def test_every_finding_is_told_for_the_smallest_group(blocks):
+    """Law: with several cuts nothing that is found holds another finding."""
+    found = select(*blocks, Recipe(fdr=0.02, alike=(1, 0.7)))
+    everything = np.concatenate(found.members)
+    assert len(np.unique(everything)) == len(everything)
+    assert {len(group) for group in found.members} <= {1, 5}
+    assert {int(group.min() // 5) for group in found.members} >= {0, 1, 3}
+
+
+def test_a_hypothesis_is_blind_to_its_group(blocks):
+    """Law: p-values of a group given outside do not change with columns that repeat its own."""
+    X, y = blocks
+    doubled = np.column_stack(
+        [X, X[:, :5] + 1e-3 * np.random.default_rng(0).standard_normal((150, 5))]
+    )
+    one = select(X, y, Recipe(alike=0.7))
+    two = select(doubled, y, Recipe(alike=0.7))
+    assert len(two.members[[0 in group for group in two.members].index(True)]) == 10
+    assert np.abs(np.log10(two.p_values[0] / one.p_values[0])) < 0.05 * -np.log10(one.p_values[0])
+
+
+def test_nothing_changes_where_nothing_is_alike():
+    data = simulate("1.d", 100, 95, random_state=3)
+    plain = select(data.X, data.y)
+    for cuts in (0.9, (1, 0.9)):
+        found = select(data.X, data.y, Recipe(alike=cuts))
+        np.testing.assert_array_equal(found.p_values, plain.p_values)
+        np.testing.assert_array_equal(found.selected, plain.selected)
+
+
+def test_levels_of_a_category_given_as_columns_are_one_group(rng):
+    """Oracle: a category of four levels, of which y knows; its columns are found as one."""
+    levels = rng.integers(0, 4, 200)
+    X = np.column_stack([(levels[:, None] == np.arange(4)) * 1.0, rng.standard_normal((200, 40))])
+    y = np.array([0.0, 0.0, 1.5, -1.5])[levels] + rng.standard_normal(200)
+    found = select(X, y, Recipe(fdr=0.1, feature_groups=["level"] * 4 + [None] * 40))
+    assert set(found.members[0].tolist()) == {0, 1, 2, 3}
+
+
+def test_order_does_not_matter_to_groups(blocks, rng):
+    """Law: rows or columns in another order permute the p-values of groups."""
+    X, y = blocks
+    columns, rows = rng.permutation(100), rng.permutation(150)
+    for cuts in (0.7, (1, 0.7)):
+        one, two = (
+            select(X, y, Recipe(alike=cuts)),
+            select(X[rows][:, columns], y[rows], Recipe(alike=cuts)),
+        )
+        np.testing.assert_array_equal(two.p_values, one.p_values[columns])
+        assert {tuple(np.sort(columns[g])) for g in two.members} == {
+            tuple(np.sort(g)) for g in one.members
+        }
+
+
+def test_what_may_carry_a_group(grouped):
+    """Oracle: how y was made: column 2 carries block 0, column 6 block 1, column 15 block 3."""
+    for true in (2, 6, 15):
+        (i,) = (i for i, group in enumerate(grouped.members) if true in group)
+        assert true in grouped.carriers[i]
+        assert set(grouped.carriers[i].tolist()) <= set(grouped.members[i].tolist())
+    assert min(len(carriers) for carriers in grouped.carriers) < 5
+
+
+def test_groups_are_told_as_groups(grouped):
+    """Oracle: the numbers of the evidence."""
+    lead = int(grouped.selected[0])
+    other = int(grouped.members[0][1])
+    assert str(grouped).startswith("3 groups of look-alikes selected at FDR 0.02.")
+    said = grouped.explain(lead)
+    assert "It leads a group of 5 features that are too alike to be told apart" in said
+    assert "the group was found, not this feature" in said
+    assert f"of its group p-value {grouped.p_values[lead]:.2g} given all features outside" in said
+    assert grouped.explain(other).startswith(
+        f"x{other} is in a group of 5 features, led by x{lead}, that are too alike"
+    )
+    assert grouped.outcome(lead) == "selected"
+    assert grouped.outcome(other) == "in a selected group"
+    assert Selection.from_json(grouped.to_json()).explain(other) == grouped.explain(other)
+    table = grouped.findings()
+    assert table["feature"].tolist() == grouped.selected_names
+    assert table["size"].tolist() == [5, 5, 5]
+    assert table["members"][0].split() == [f"x{k}" for k in grouped.members[0]]
+    every = grouped.groups()
+    assert len(every) == 20
+    assert every["selected"].sum() == 3
+    assert (np.diff(every["q_value"]) >= 0).all()
+
+
+def test_transform_keeps_leads_or_all(blocks):
+    X, y = blocks
+    lead, everything = (SmRMR(0.02, alike=0.7, keep=keep).fit(X, y) for keep in ("lead", "all"))
+    assert lead.transform(X).shape == (150, 3)
+    assert everything.transform(X).shape == (150, 15)
+    with pytest.raises(ValueError, match="keep='some'"):
+        SmRMR(keep="some").fit(X, y)
+
+
+def test_cuts_that_make_no_sense_are_refused():
+    for cuts in (0, 1.2, "much", (0.5, -1), []):
+        with pytest.raises(ValueError, match="is not a cut on correlations"):
+            _ = Recipe(alike=cuts).cuts
+    with pytest.raises(ValueError, match="Leave out one"):
+        Recipe(alike=0.7, feature_groups=[1, 1])
+
+
+# -- group knockoffs
+
+
+def test_group_knockoffs_find_groups(rng):
+    """Oracle: how y was made; W of a group is the sum over its features."""
+    X, y = in_blocks(rng, n=300, blocks=30)
+    y = X[:, ::15].sum(axis=1) + 0.5 * rng.standard_normal(300)  # ten blocks of thirty
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # knockoffs may fail their diagnosis
+        found = select(X, y, Recipe(control="knockoffs", alike=0.7, fdr=0.3), rng=0)
+        with pytest.raises(ValueError, match="2 cuts of alike"):
+            select(X, y, Recipe(control="knockoffs", alike=(1, 0.7)), rng=0)
+    draw = found.evidence.draws[0]
+    for group in range(30):
+        inside = np.isin(draw.kept, np.arange(5 * group, 5 * group + 5))
+        np.testing.assert_allclose(found.W[5 * group : 5 * group + 5], draw.W[inside].sum())
+    blocks_found = {int(group.min() // 5) for group in found.members}
+    assert len(blocks_found & set(range(0, 30, 3))) >= 5

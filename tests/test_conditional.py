@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import Lasso, LinearRegression
 
-import smrmr.control.conditional.ridge as ridge
+import smrmr.control.conditional.ridge as ridge_module
 from smrmr import ConditionalTests, Recipe, relevance, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
 from smrmr.control.conditional.dependence import by_rank, covariance_of_values
@@ -203,7 +203,7 @@ def test_landmarks_change_little(rng, monkeypatch):
     x = columns(rng, p=3, n=300)
     y = standardised((np.abs(x[0]) + x[1] + 0.5 * rng.standard_normal(300))[None])[0]
     some = leave_one_out(x, y)
-    monkeypatch.setattr(ridge, "MOST_LANDMARKS", 300)
+    monkeypatch.setattr(ridge_module, "MOST_LANDMARKS", 300)
     assert np.corrcoef(some, leave_one_out(x, y))[0, 1] > 0.999
 
 

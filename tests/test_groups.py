@@ -10,15 +10,18 @@ import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.stats import rankdata
+from typer.testing import CliRunner
 
 import smrmr.groups.alike as alike_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
+from smrmr.cli.commands import app
 from smrmr.control.conditional.multiplicity import adjust, innermost
 from smrmr.data.columns import Columns
 from smrmr.groups.alike import find_alike
 from smrmr.groups.copies import find_copies
 from smrmr.groups.given import read_feature_groups
 from smrmr.groups.groups import find_groups
+from smrmr.report import render
 from smrmr.runs.work import Work
 
 CUTS = (0.9, 0.7, 0.5)
@@ -323,3 +326,31 @@ def test_group_knockoffs_find_groups(rng):
         np.testing.assert_allclose(found.W[5 * group : 5 * group + 5], draw.W[inside].sum())
     blocks_found = {int(group.min() // 5) for group in found.members}
     assert len(blocks_found & set(range(0, 30, 3))) >= 5
+
+
+def test_the_report_and_the_terminal_tell_groups(blocks, tmp_path):
+    """Oracle: the findings; with several cuts those of the group found, not of its lead alone."""
+    X, y = blocks
+    found = select(X, y, Recipe(fdr=0.02, alike=(1, 0.7)))
+    page = render(found)
+    table = found.findings()
+    for feature, p, size in zip(table["feature"], table["p_value"], table["size"], strict=True):
+        assert f'<bdi title="{feature}">{feature}</bdi> <small>p {p:.2g}, q-value' in page
+        assert ("too alike to be told apart" in found.explain(feature)) == (size > 1)
+    assert "the group was found, not this feature" in page
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    groups = pd.DataFrame({"feature": frame.columns[:100], "group": np.arange(100) // 5})
+    groups.to_csv(tmp_path / "groups.csv", index=False)
+    asked = ["select", str(tmp_path / "table.csv"), "--target", "y", "--fdr", "0.02"]
+    asked += ["--feature-groups", str(tmp_path / "groups.csv"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    assert "100 of 100 features are in 20 groups" in done.output
+    assert "in one group with" in done.output
+    written = pd.read_csv(tmp_path / "out" / "selected.csv")
+    assert written["size"].tolist() == [5, 5, 5]
+    assert len(pd.read_csv(tmp_path / "out" / "groups.csv")) == 20
+    wrong = CliRunner().invoke(app, [*asked[:-3], str(tmp_path / "none.csv"), *asked[-2:]])
+    assert wrong.exit_code == 2
+    assert "there is no such file" in wrong.output

@@ -256,17 +256,20 @@ def _saved(file: Path) -> Selection:
 
 
 def _table(found: Selection, true: Indices | None = None) -> Table:
-    last = "truth" if true is not None else "most alike"
-    columns = found.columns()
-    shown = found.evidence.shown
+    last = "truth" if true is not None else "in one group with" if found.n_groups else "most alike"
+    findings, shown = found.findings(), found.evidence.shown
     table = Table("feature", *(name.replace("_", "-") for name in shown), last)
-    for k in found.selected:
+    for i, k in enumerate(found.selected):
+        others = found.look_alikes[i]
         if true is not None:
-            note = "[green]true[/green]" if k in true else "false"
+            note = "[green]true[/green]" if np.isin(found.members[i], true).any() else "false"
+        elif found.n_groups:
+            more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+            note = ", ".join(_cut(found.names[j]) for j in others[:2]) + more
         else:
-            near = found.evidence.neighbours(int(found.leaders[k]))[:2]
+            near = found.evidence.neighbours(int(k))[:2]
             note = ", ".join(f"{_cut(found.names[j])} ({value:.2f})" for j, value in near)
-        cells = (columns[name][k] for name in shown)
+        cells = (findings[name][i] for name in shown)
         table.add_row(_cut(found.names[k]), *map(_written, cells), note)
     return table
 

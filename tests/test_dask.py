@@ -14,7 +14,7 @@ import time
 import joblib
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from smrmr import Recipe, select, simulate
 from smrmr.data import open_columns
@@ -125,5 +125,7 @@ def test_threads_of_the_user_may_select_at_the_same_time(control, data):
     assert len(found) == 2
     for seed, one_of_two in found.items():
         alone = select(drawn.X[:, :300], drawn.y, settings, rng=seed)
-        assert_array_equal(one_of_two.evidence.scores, alone.evidence.scores)
-        assert_array_equal(one_of_two.q_values, alone.q_values)
+        # threads hold their arrays at other addresses, which moves the last bit of LAPACK's results
+        assert_allclose(one_of_two.evidence.scores, alone.evidence.scores, rtol=1e-12)
+        assert_allclose(one_of_two.q_values, alone.q_values, rtol=1e-12)
+        assert_array_equal(one_of_two.selected, alone.selected)

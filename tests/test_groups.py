@@ -16,7 +16,9 @@ import smrmr.groups.alike as alike_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.control.conditional.multiplicity import adjust, innermost
+from smrmr.data import read_data
 from smrmr.data.columns import Columns
+from smrmr.data.feature_groups import groups_named
 from smrmr.groups.alike import find_alike
 from smrmr.groups.copies import find_copies
 from smrmr.groups.given import read_feature_groups
@@ -73,18 +75,19 @@ def test_groups_do_not_depend_on_order_or_sign(rng):
     assert 10 < len(np.unique(labels)) < 80
 
 
-def test_too_many_columns_in_one_chain_are_split_by_a_higher_cut(rng):
-    """Oracle: no set is larger than what fits, and pairs above the raised cut stay together."""
+def test_too_many_columns_in_one_chain_are_split_by_a_higher_cut(rng, monkeypatch):
+    """Oracle: no set is larger than what can be linked, unless even the highest cut keeps it."""
+    monkeypatch.setattr(alike_module, "MOST_LINKED", 40)
+    monkeypatch.setattr(alike_module, "LARGE", 1.0)  # which has a warning of its own
     X = correlated(rng, p=200, factors=3)
-    whole, parts = (
-        alike_module._connected(
-            alike_module._unit_ranks(Columns.bare(X), np.arange(200), Work()), 0.3, most
-        )
-        for most in (200, 40)
-    )
-    assert max(map(len, whole)) > 40
+    ranks = alike_module._unit_ranks(Columns.bare(X), np.arange(200), Work())
+    parts = [members for members, _ in alike_module._connected(ranks, 0.3)]
     assert max(map(len, parts)) <= 40
     assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
+    ((nearly, _),) = alike_module._connected(np.repeat(ranks[:1], 60, axis=0), 0.7)
+    assert len(nearly) == 60
+    with pytest.warns(UserWarning, match=r"hang together at a cut of 0.3, more than the 40"):
+        find_alike(Columns.bare(X), np.arange(200), (0.3,), Work())
 
 
 def test_far_columns_are_compared_only_in_small_tables(rng, monkeypatch):
@@ -257,6 +260,41 @@ def test_order_does_not_matter_to_groups(blocks, rng):
         }
 
 
+def test_threads_do_not_matter_to_groups(blocks, grouped):
+    """Law: the same answer for every number of threads."""
+    for control in ("tests", "knockoffs"):
+        one, two = (
+            select(*blocks, Recipe(0.02, control, alike=0.7, n_jobs=n_jobs), rng=0)
+            for n_jobs in (1, 2)
+        )
+        np.testing.assert_allclose(two.evidence.scores, one.evidence.scores, rtol=1e-12)
+        np.testing.assert_array_equal(two.selected, one.selected)
+
+
+def test_groups_may_be_a_column_of_the_data(rng, tmp_path):
+    """Oracle: the pathways that were written into .var of the file."""
+    anndata = pytest.importorskip("anndata")
+    X, y = in_blocks(rng)
+    genes = pd.DataFrame(
+        {"pathway": [f"p{k // 5}" for k in range(100)]}, [f"g{k}" for k in range(100)]
+    )
+    people = pd.DataFrame({"y": y}, [f"s{i}" for i in range(150)])
+    anndata.AnnData(X, obs=people, var=genes).write_h5ad(tmp_path / "cells.h5ad")
+    data = read_data(tmp_path / "cells.h5ad", "y")
+    groups, note = groups_named(data, "pathway")
+    assert groups == dict(genes["pathway"])
+    assert note == "100 of 100 features are in 20 groups of pathway"
+    with pytest.raises(ValueError, match=r"neither a file nor a column. Did you mean 'pathway'"):
+        groups_named(data, "pathwy")
+    bad = tmp_path / "bad.csv"
+    bad.write_text("feature,group,more\ng0,a,1\n")
+    with pytest.raises(ValueError, match=r"has 3 columns. Two are needed"):
+        groups_named(data, str(bad))
+    bad.write_text("feature,group\nGENE1,a\n")
+    with pytest.raises(ValueError, match=r"none of its names .such as 'GENE1'. is a feature"):
+        groups_named(data, str(bad))
+
+
 def test_what_may_carry_a_group(grouped):
     """Oracle: how y was made: column 2 carries block 0, column 6 block 1, column 15 block 3."""
     for true in (2, 6, 15):
@@ -303,7 +341,7 @@ def test_transform_keeps_leads_or_all(blocks):
 def test_cuts_that_make_no_sense_are_refused():
     for cuts in (0, 1.2, "much", (0.5, -1), []):
         with pytest.raises(ValueError, match="is not a cut on correlations"):
-            _ = Recipe(alike=cuts).cuts
+            Recipe(alike=cuts)
     with pytest.raises(ValueError, match="Leave out one"):
         Recipe(alike=0.7, feature_groups=[1, 1])
 

@@ -65,7 +65,7 @@ class Recipe:
         check_choice("target", self.target, ("auto", "continuous", "classes"))
         check_choice("on_empty", self.on_empty, ("none", "relax"))
         check_choice("keep_data", self.keep_data, (True, False))
-        if self.feature_groups is not None and min(self.cuts, default=1) < 1:
+        if min(self.cuts, default=1) < 1 and self.feature_groups is not None:
             raise ValueError(
                 f"alike={self.alike!r} finds groups, but feature_groups gives them. Leave out one; "
                 "with alike=1 single features are asked about beside the groups given."

@@ -20,11 +20,13 @@ from ..measures.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix
 from .fingerprints import unit_columns
+from .unions import all_roots, root_of
 
 TILE = 2048  # columns that are compared with as many others at a time
 ALL_PAIRS = 30_000  # columns; of more, only those near each other in the table are compared
 WINDOW = 2_000  # how many columns apart they may be
 ROUNDING = 1e-4  # of correlations in single precision
+MOST_LINKED = 5_000  # columns whose pairs are held in memory
 DIGITS = 9  # to which correlations are compared, so that equal ones are
 STEP = 0.05  # by which the cut is raised where too many columns hang together
 LARGE = 0.05  # share of all columns in one group that is worth a warning
@@ -41,8 +43,9 @@ def find_alike(
     found = [np.arange(columns.n_columns) for _ in cuts]
     which = which[~columns.nominal[which]]
     ranks = _unit_ranks(columns, which, work)
-    most = max(2, int(np.sqrt(work.max_memory / 16)))  # columns whose linkage fits
-    for members in _connected(ranks, min(cuts), most):
+    sets = _connected(ranks, min(cuts))
+    _warn_if_raised(sets, min(cuts))
+    for members, _ in sets:
         tree, order = _linked(ranks[members].astype(np.float64))
         mine = which[members[order]]
         for partition, cut in zip(found, cuts, strict=True):
@@ -64,10 +67,10 @@ def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.floa
     return ranks
 
 
-def _connected(ranks: NDArray[np.float32], cut: float, most: int) -> list[Indices]:
-    """Sets of two or more rows that chains of pairs beyond the cut connect, none above `most`.
+def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, float]]:
+    """Sets of two or more rows that chains of pairs beyond the cut connect, and that cut.
 
-    A set that is too large is taken apart by a higher cut.
+    A set that is too large to be linked is taken apart by a higher cut.
     """
     p = len(ranks)
     parents = np.arange(p)
@@ -76,16 +79,16 @@ def _connected(ranks: NDArray[np.float32], cut: float, most: int) -> list[Indice
         for other in range(start, last, TILE):
             tile = ranks[start : start + TILE] @ ranks[other : other + TILE].T
             _unite(tile, start, other, cut - ROUNDING, parents)
-    roots = _roots(parents)
+    roots = all_roots(parents)
     order = np.argsort(roots, kind="stable")
     sets = np.split(order, np.flatnonzero(np.diff(roots[order])) + 1)
     found = []
     for members in sets:
-        if len(members) > most:
-            raised = min(cut + STEP, 1 - ROUNDING)
-            found += [members[part] for part in _connected(ranks[members], raised, most)]
+        if len(members) > MOST_LINKED and cut + STEP < 1:
+            inner = _connected(ranks[members], cut + STEP)
+            found += [(members[part], raised) for part, raised in inner]
         elif len(members) > 1:
-            found.append(members)
+            found.append((members, cut))
     return found
 
 
@@ -96,22 +99,8 @@ def _unite(tile: NDArray[Any], first: int, second: int, cut: float, parents: NDA
         for j in range(tile.shape[1]):
             if abs(tile[i, j]) < cut:
                 continue
-            a, b = first + i, second + j
-            while parents[a] != a:
-                parents[a] = parents[parents[a]]
-                a = parents[a]
-            while parents[b] != b:
-                parents[b] = parents[parents[b]]
-                b = parents[b]
+            a, b = root_of(parents, first + i), root_of(parents, second + j)
             parents[max(a, b)] = min(a, b)
-
-
-@compiled
-def _roots(parents: NDArray[Any]) -> Any:
-    roots = parents.copy()
-    for k in range(len(roots)):
-        roots[k] = roots[parents[k]]  # roots come before their members
-    return roots
 
 
 def _linked(ranks: Matrix) -> tuple[Matrix, Indices]:
@@ -135,6 +124,18 @@ def _numbered(tree: Matrix, cut: float) -> Any:
         if tree[k, 2] <= 1 - cut + 1e-9:
             root[int(tree[k, 0])] = root[int(tree[k, 1])] = root[n + k]
     return root[:n]
+
+
+def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:
+    """Warn of columns that had to be taken apart by a higher cut than was asked for."""
+    highest = max((raised for _, raised in sets), default=cut)
+    if highest > cut:
+        n_columns = sum(len(members) for members, raised in sets if raised > cut)
+        warn(
+            f"{n_columns:,} columns hang together at a cut of {cut:g}, more than the "
+            f"{MOST_LINKED:,} that can be grouped at once. They were grouped at higher cuts, up to "
+            f"{highest:.2g}."
+        )
 
 
 def _warn_if_large(tree: Matrix, cut: float, p: int) -> None:

@@ -53,6 +53,19 @@ class Groups:
         return tuple(numbers)
 
 
+class Numbered:
+    """Finds the features that bear a number without looking at all of them."""
+
+    def __init__(self, numbers: Indices) -> None:
+        self._order = np.argsort(numbers, kind="stable")
+        self._sorted = numbers[self._order]
+
+    def of(self, number: int) -> Indices:
+        """Positions of a number, in order."""
+        start, stop = np.searchsorted(self._sorted, [number, number + 1])
+        return np.asarray(self._order[start:stop])
+
+
 def find_groups(
     columns: Columns,
     by_rank: bool,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...groups.groups import Numbered
 from ...types import Indices, Mask, Matrix, Vector
 from ..decision import Decision
 from .multiplicity import decide
@@ -201,7 +202,7 @@ class TestEvidence:
     def members_of(self, hypothesis: int) -> Indices:
         """Features that a hypothesis is about, copies among them, the most telling first."""
         partition = self._partitions[hypothesis]
-        inside = np.flatnonzero(self.hypotheses[partition] == hypothesis)
+        inside = self._inside[partition].of(hypothesis)
         order = np.lexsort((-self.relevance[inside], self.members[partition][inside]))
         lead = inside == self.leads[hypothesis]
         return np.asarray(inside[order][np.argsort(~lead[order], kind="stable")])
@@ -213,6 +214,10 @@ class TestEvidence:
         """
         inside = self.members_of(hypothesis)
         return np.asarray(inside[self.rests[self._partitions[hypothesis]][inside] > RULED_OUT])
+
+    @cached_property
+    def _inside(self) -> tuple[Numbered, ...]:
+        return tuple(Numbered(numbers) for numbers in self.hypotheses)
 
     @cached_property
     def _partitions(self) -> Indices:

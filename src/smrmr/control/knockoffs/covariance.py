@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.messages import warn
+from ...groups.unions import all_roots, root_of
 from ...measures.compiled import compiled
 from ...types import Indices, Matrix
 from .correlations import Correlations
@@ -157,15 +158,8 @@ def _join(root: Indices, first: Indices, second: Indices, limit: int) -> None:
     """Join the clusters of each pair in turn, unless they would exceed the limit together."""
     size = np.ones(len(root), np.int64)
     for e in range(len(first)):
-        a, b = first[e], second[e]
-        while root[a] != a:
-            root[a] = root[root[a]]
-            a = root[a]
-        while root[b] != b:
-            root[b] = root[root[b]]
-            b = root[b]
+        a, b = root_of(root, first[e]), root_of(root, second[e])
         if a != b and size[a] + size[b] <= limit:
             root[max(a, b)] = min(a, b)
             size[min(a, b)] += size[max(a, b)]
-    for i in range(len(root)):  # parents come before children
-        root[i] = root[root[i]]
+    root[:] = all_roots(root)

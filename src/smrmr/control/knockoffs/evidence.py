@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...groups.groups import Numbered
 from ...types import Indices, Mask, Matrix, Vector
 from ..decision import Decision, decide
 from .diagnose import Diagnosis
@@ -146,7 +147,7 @@ class KnockoffEvidence:
 
     def members_of(self, hypothesis: int) -> Indices:
         """Features that a hypothesis is about, copies among them, the heaviest first."""
-        inside = np.flatnonzero(self.hypotheses[0] == hypothesis)
+        inside = self._inside.of(hypothesis)
         order = np.lexsort((-self.relevance[inside], -self.theta[inside]))
         return np.asarray(inside[order])
 
@@ -208,6 +209,10 @@ class KnockoffEvidence:
     def _was_shortlisted(self) -> Mask:
         shortlisted = np.concatenate([draw.shortlisted for draw in self.draws])
         return np.isin(np.arange(self.n_features), shortlisted)
+
+    @cached_property
+    def _inside(self) -> Numbered:
+        return Numbered(self.hypotheses[0])
 
     @cached_property
     def _by_hypothesis(self) -> Matrix:

@@ -55,7 +55,10 @@ def test_groups_are_those_of_average_linkage(rng):
     ranks = rankdata(X, axis=0)
     distance = 1 - np.abs(np.corrcoef(ranks.T))
     tree = linkage(distance[np.triu_indices(150, 1)], "average")
-    found = find_alike(Columns.bare(X), np.arange(150), CUTS, Work())
+    told = []
+    work = Work(progress=lambda stage, done, total: told.append((stage, done / total)))
+    found = find_alike(Columns.bare(X), np.arange(150), CUTS, work)
+    assert told[-1] == ("look-alikes", 1.0)
     for cut, labels in zip(CUTS, found, strict=True):
         expected = fcluster(tree, 1 - cut, "distance")
         np.testing.assert_array_equal(same_group(labels), same_group(expected))

@@ -54,6 +54,7 @@ def find_alike(
             np.minimum.at(first, label, mine)
             partition[mine] = first[label]
         _warn_if_large(tree, min(cuts), columns.n_columns)
+    work.report("look-alikes", len(which) + 1, len(which) + 1)
     return found
 
 
@@ -63,7 +64,7 @@ def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.floa
     for start in range(0, len(which), TILE):
         some = which[start : start + TILE]
         ranks[start : start + TILE] = unit_columns(rankdata(columns.read(some), axis=0)).T
-        work.report("look-alikes", min(start + TILE, len(which)), 2 * len(which))
+        work.report("look-alikes", min(start + TILE, len(which)), len(which) + 1)  # and linking
     return ranks
 
 

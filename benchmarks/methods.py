@@ -96,7 +96,9 @@ def _constant(features: Callable[[int], Indices]) -> Method:
 
 def _tested(data: Problem, seed: int) -> Selection:
     """The conditional tests: one fit for all that is decided from it."""
-    return select(data.X, data.y, Recipe(control="tests", target=data.target, n_jobs=1), rng=seed)
+    return select(
+        data.X, data.y, Recipe(control="tests", target=data.target, alike=None, n_jobs=1), rng=seed
+    )
 
 
 def _p_values(found: Selection) -> Vector:

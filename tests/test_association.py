@@ -334,7 +334,7 @@ def test_sparse_input_is_refused_by_name(rng):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"target": "ordinal"}, "'continuous' or 'classes'"),
+        ({"target": "nominal"}, "'ordinal' or 'survival'"),
         ({"target": "classes", "y": np.ones((20, 2)) * Y[:, None]}, "meant as classes"),
         ({"target": "continuous", "y": ["a", "b"] * 10}, "target='classes'"),
         ({"max_memory": "plenty"}, "500MB"),

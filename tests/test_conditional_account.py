@@ -35,7 +35,9 @@ PLOTS = [plot_p_values, plot_histogram, plot_alone, plot_fits, plot_relevance, p
 
 
 def run_tests(X, y, fdr=0.2, on_empty="none", **settings):
-    return select(X, y, Recipe(fdr=fdr, control=ConditionalTests(**settings), on_empty=on_empty))
+    """Single features: groups have tests of their own."""
+    control = ConditionalTests(**settings)
+    return select(X, y, Recipe(fdr=fdr, control=control, on_empty=on_empty, alike=None))
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
-from scipy.stats import rankdata
+from scipy.ndimage import gaussian_filter1d
+from scipy.stats import norm, rankdata, spearmanr
 from typer.testing import CliRunner
 
 import smrmr.groups.alike as alike_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
+from smrmr.control.conditional.joint import fair
 from smrmr.control.conditional.multiplicity import adjust, innermost
+from smrmr.control.conditional.statistics import combine
 from smrmr.data import read_data
 from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
@@ -205,8 +208,23 @@ def test_groups_are_found_where_single_features_are_not(blocks, grouped):
     assert sorted(int(group.min() // 5) for group in grouped.members) == [0, 1, 3]
     assert [len(group) for group in grouped.members] == [5, 5, 5]
     assert (grouped.selected == [group[0] for group in grouped.members]).all()
-    alone = select(*blocks, Recipe(fdr=0.02))
+    alone = select(*blocks, Recipe(fdr=0.02, alike=None))
     assert all(len(group) == 1 for group in alone.members)
+
+
+@pytest.mark.parametrize(("size", "likeness"), [(2, 0.7), (10, 0.7), (100, 0.5)])
+def test_p_values_of_groups_are_fair(rng, size, likeness):
+    """Oracle: targets without effect; Cauchy's rule alone fails for large groups."""
+    n, n_targets = 100, 10_000
+    shared = rng.standard_normal((1, n))
+    left = np.sqrt(likeness) * shared + np.sqrt(1 - likeness) * rng.standard_normal((size, n))
+    left -= left.mean(axis=1, keepdims=True)
+    unit = left / np.linalg.norm(left, axis=1, keepdims=True)
+    z = unit @ rng.standard_normal((n, n_targets))
+    p = combine(2 * norm.sf(np.abs(z)))
+    for level in (0.05, 0.01):
+        assert np.mean(fair(p, left) <= level) == pytest.approx(level, rel=0.25)
+    assert size < 100 or np.mean(p <= 0.05) > 1.25 * 0.05
 
 
 def test_every_finding_is_told_for_the_smallest_group(blocks):
@@ -232,8 +250,8 @@ def test_a_hypothesis_is_blind_to_its_group(blocks):
 
 def test_nothing_changes_where_nothing_is_alike():
     data = simulate("1.d", 100, 95, random_state=3)
-    plain = select(data.X, data.y)
-    for cuts in (0.9, (1, 0.9)):
+    plain = select(data.X, data.y, Recipe(alike=None))
+    for cuts in (0.9, (1, 0.9), "none"):
         found = select(data.X, data.y, Recipe(alike=cuts))
         np.testing.assert_array_equal(found.p_values, plain.p_values)
         np.testing.assert_array_equal(found.selected, plain.selected)
@@ -313,11 +331,11 @@ def test_groups_are_told_as_groups(grouped):
     other = int(grouped.members[0][1])
     assert str(grouped).startswith("3 groups of look-alikes selected at FDR 0.02.")
     said = grouped.explain(lead)
-    assert "It leads a group of 5 features that are too alike to be told apart" in said
+    assert "It leads a group of 5 features, with " in said
     assert "the group was found, not this feature" in said
-    assert f"of its group p-value {grouped.p_values[lead]:.2g} given all features outside" in said
+    assert f"its group has p-value {grouped.p_values[lead]:.2g} given all features outside" in said
     assert grouped.explain(other).startswith(
-        f"x{other} is in a group of 5 features, led by x{lead}, that are too alike"
+        f"x{other} is in a group of 5 features, led by x{lead}, of which the group was found"
     )
     assert grouped.outcome(lead) == "selected"
     assert grouped.outcome(other) == "in a selected group"
@@ -330,6 +348,21 @@ def test_groups_are_told_as_groups(grouped):
     assert len(every) == 20
     assert every["selected"].sum() == 3
     assert (np.diff(every["q_value"]) >= 0).all()
+
+
+def test_members_are_told_with_their_likeness(blocks):
+    """Oracle: scipy's Spearman correlation of each member with the lead of the group found."""
+    X, y = blocks
+    found = select(X, y, Recipe(fdr=0.02, alike=(1, 0.7)))
+    assert found.n_groups
+    expected = [
+        [spearmanr(X[:, k], X[:, lead])[0] for k in group]
+        for lead, group in zip(found.selected, found.members, strict=True)
+    ]
+    for told, known in zip(found.alike, expected, strict=True):
+        np.testing.assert_allclose(told, known, atol=1e-4)
+    least = [min(known) for known in expected]
+    np.testing.assert_allclose(found.findings()["least_alike"], least, atol=1e-4)
 
 
 def test_transform_keeps_leads_or_all(blocks):
@@ -347,6 +380,64 @@ def test_cuts_that_make_no_sense_are_refused():
             Recipe(alike=cuts)
     with pytest.raises(ValueError, match="Leave out one"):
         Recipe(alike=0.7, feature_groups=[1, 1])
+    with pytest.raises(ValueError, match="groups of 2 kinds"):
+        Recipe(control="knockoffs", alike=(1, 0.7))
+    with pytest.raises(ValueError, match="groups of 2 kinds"):
+        Recipe(control="knockoffs", alike=1, feature_groups=[1, 1])
+
+
+# -- statistics over many data sets
+
+
+def smooth_curves(rng, n=200, p=120):
+    """Curves at so many bands, and a target made from four of them."""
+    X = gaussian_filter1d(rng.standard_normal((n, p)), sigma=3, axis=1)
+    X = X / X.std() + 0.1 * rng.standard_normal((n, p))
+    true = rng.choice(p, 4, replace=False)
+    return X, X[:, true] @ rng.choice([-1.0, 1.0], 4) + 0.5 * rng.standard_normal(n), true
+
+
+def medoids(X, groups):
+    """Of every group the member most like the others."""
+    likeness = np.abs(np.corrcoef(X.T)) * same_group(groups)
+    best = np.lexsort((-likeness.sum(axis=1), groups))
+    return best[np.unique(groups[best], return_index=True)[1]]
+
+
+@pytest.mark.slow
+def test_the_level_holds_for_groups_and_not_for_medoids():
+    """Law: the level; members that stand for their groups break it, since they do not."""
+    level, false, false_medoids = 0.2, [], []
+    for seed in range(10):
+        X, y, true = smooth_curves(np.random.default_rng(seed))
+        found = select(X, y, Recipe(alike=0.7, fdr=level))
+        groups = found.evidence.hypotheses[0]
+        middle = medoids(X, groups)
+        alone = middle[select(X[:, middle], y, Recipe(fdr=level)).selected]
+        for share, chosen in ((false, found.selected), (false_medoids, alone)):
+            wrong = ~np.isin(groups[chosen], groups[true])
+            share.append(np.count_nonzero(wrong) / max(len(wrong), 1))
+    assert np.mean(false) < level + 2 * np.std(false) / np.sqrt(10)
+    assert np.mean(false_medoids) > level + 4 * np.std(false_medoids) / np.sqrt(10)
+
+
+@pytest.mark.slow
+def test_the_carrier_is_among_those_named():
+    """Law: the set of members holds the true one in 95 of 100 groups found, and is no whole group.
+
+    Three blocks of `in_blocks` have a true column each.
+    """
+    named, sizes = [], []
+    for seed in range(30):
+        X, y = in_blocks(np.random.default_rng(seed))
+        found = select(X, y, Recipe(alike=0.7, fdr=0.1))
+        for lead, carriers in zip(found.selected, found.carriers, strict=True):
+            if lead // 5 in (0, 1, 3) and len(carriers):
+                named.append(np.isin(carriers, [2, 6, 15]).any())
+                sizes.append(len(carriers))
+    assert len(named) > 60
+    assert np.mean(named) > 0.95 - 2 * np.sqrt(0.95 * 0.05 / len(named))
+    assert np.mean(sizes) < 4
 
 
 # -- group knockoffs
@@ -359,8 +450,6 @@ def test_group_knockoffs_find_groups(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # knockoffs may fail their diagnosis
         found = select(X, y, Recipe(control="knockoffs", alike=0.7, fdr=0.3), rng=0)
-        with pytest.raises(ValueError, match="2 cuts of alike"):
-            select(X, y, Recipe(control="knockoffs", alike=(1, 0.7)), rng=0)
     draw = found.evidence.draws[0]
     for group in range(30):
         inside = np.isin(draw.kept, np.arange(5 * group, 5 * group + 5))
@@ -377,7 +466,7 @@ def test_the_report_and_the_terminal_tell_groups(blocks, tmp_path):
     table = found.findings()
     for feature, p, size in zip(table["feature"], table["p_value"], table["size"], strict=True):
         assert f'<bdi title="{feature}">{feature}</bdi> <small>p {p:.2g}, q-value' in page
-        assert ("too alike to be told apart" in found.explain(feature)) == (size > 1)
+        assert ("It leads a group" in found.explain(feature)) == (size > 1)
     assert "the group was found, not this feature" in page
     frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
     frame.to_csv(tmp_path / "table.csv", index=False)

@@ -39,7 +39,7 @@ def paired_columns(control, n=60, p=40, design="1.c", seed=0):
     rows = found.rows_select
     copies = find_copies(Columns.bare(values[rows]), control.knockoffs.by_rank)
     drawn = control.knockoffs.draw(values[rows], copies, found.kept, rows, np.random.default_rng(2))
-    return pair(values, drawn.X_knockoff, study.target, found)
+    return pair(values, drawn.X_knockoff, study, found)
 
 
 def posed(pairs, control):
@@ -534,7 +534,7 @@ def test_bad_data_are_named(rng):
     with pytest.raises(ValueError, match="every column of X is constant"):
         select(np.ones((40, 3)), y, rng=0)
     survival = np.array([(True, 3.0)] * 40, dtype=[("event", bool), ("time", float)])
-    with pytest.raises(ValueError, match=r"event, time.*Survival targets"):
+    with pytest.raises(ValueError, match=r"survival times are the same"):
         select(X, survival, rng=0)
     with pytest.raises(ValueError, match=r"covariance has shape \(3, 3\)"):
         select(X, y, recipe(knockoffs=Gaussian(covariance=np.eye(3))), rng=0)

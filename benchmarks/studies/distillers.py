@@ -76,7 +76,7 @@ def main(seeds: int) -> None:
         shares = []
         for seed in range(seeds):
             data = simulate(design, random_state=9000 + seed, **SIZE)
-            y = parts_of(as_target(data.y, data.target))[0].y
+            y = parts_of(as_target(data.y, data.target), np.empty((0, len(data.y))))[0].y
             shares.append(explained(normal_scores(doubled_ranks(data.X.T)), y))
         if i == 0:
             titles = [name.replace("|", "\\|") for name in shares[0]]

@@ -23,7 +23,9 @@ LEVELS = (0.1, 0.2, 0.3)
 def one(design, n, p, seed):
     """Share of false features among the selected at every level, and of small null p-values."""
     data = smrmr.simulate(design, n, p, random_state=seed)
-    found = smrmr.select(data.X, data.y, smrmr.Recipe(control="tests", target=data.target))
+    found = smrmr.select(
+        data.X, data.y, smrmr.Recipe(control="tests", target=data.target, alike=None)
+    )
     false = {}
     for level in LEVELS:
         selected = found.at(level).selected

@@ -46,7 +46,7 @@ def selected(X, codes, control, seed):
         target = Target("classes", codes.astype(float), names)
     else:
         target = Target("continuous", codes)
-    recipe = Recipe(control=control, n_jobs=1)
+    recipe = Recipe(control=control, alike=None, n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return select_from(Study(as_columns(X), target), recipe, seed)

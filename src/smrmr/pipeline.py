@@ -8,15 +8,19 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
+from .association.associator import Associator
+from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
+from .groups.alike import likeness_to
 from .groups.groups import find_groups
+from .measures.protocol import Measure
 from .recipe import Recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
 from .selection import Selection, take_picture
 from .settings import as_generator, parse_bytes
-from .types import Data, Progress
+from .types import Data, Progress, Vector
 
 
 def select(
@@ -25,6 +29,9 @@ def select(
     recipe: Recipe | None = None,
     rng: int | Generator | None = None,
     *,
+    covariates: Data = None,
+    groups: Data = None,
+    aggregate: str | None = None,
     progress: Progress | None = None,
     run_dir: str | os.PathLike[str] | None = None,
 ) -> Selection:
@@ -42,6 +49,15 @@ def select(
     rng
         Seed or Generator; the only source of randomness. Draws go by the positions of rows and
         columns: the same seed on rows or columns in another order is another draw.
+    covariates
+        What to adjust for and never select: a DataFrame, a mapping of names to columns or an array,
+        of numbers and labels. A feature is then asked what it tells given all others and these.
+    groups
+        What rows belong to, such as a patient, plate or family: rows of one group are not taken for
+        independent. Where y or X is the same for all rows of a group, groups are compared by their
+        means; elsewhere rows are compared within groups.
+    aggregate
+        ``"mean"``: compare groups by their means whatever y and X are.
     progress
         Called as ``progress(stage, done, total)``.
     run_dir
@@ -57,7 +73,15 @@ def select(
     10
     """
     recipe = Recipe() if recipe is None else recipe
-    study = read_study(X, y, recipe.target)
+    study = read_study(
+        X,
+        y,
+        recipe.target,
+        covariates=covariates,
+        groups=groups,
+        aggregate=aggregate,
+        always_keep=recipe.always_keep,
+    )
     folder = None if run_dir is None else Path(run_dir)
     about = identity_of(study, recipe.settings, recipe.control, rng) if folder else {}
     with checkpoints_in(folder, about):
@@ -71,24 +95,43 @@ def select_from(
     control = recipe.control
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     study = control.prepare(study)
-    groups = find_groups(study.columns, control.by_rank, recipe.cuts, recipe.feature_groups, work)
+    groups = find_groups(
+        study.columns,
+        control.by_rank,
+        recipe.cuts_for(study.columns.n_rows, study.columns.n_columns),
+        recipe.feature_groups,
+        work,
+        study.kept,
+    )
     copies = groups.copies
     if copies.modelled.size == 0:
-        raise ValueError("every column of X is constant. Features that vary are needed.")
+        raise ValueError(
+            "every column of X is constant or always kept. Features that vary are needed."
+        )
     evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
     decision = evidence.decide(recipe.fdr, recipe.on_empty)
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
+        unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
+    adjusted_for = () if study.covariates is None else study.covariates.names
+    same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.kept]))
+    leads = [np.where(n < 0, np.arange(len(n)), evidence.leads[n]) for n in evidence.hypotheses]
     return Selection(
         names=tuple(columns.name(k) for k in range(columns.n_columns)),
         evidence=evidence,
         decision=decision,
         picture=picture,
+        likeness=tuple(likeness_to(columns, lead) for lead in leads),
         copies=copies.groups,
-        constants=np.flatnonzero(copies.constant),
+        constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
+        always_kept=study.kept,
+        unadjusted=unadjusted,
+        covariates=tuple(name for name in adjusted_for if name != ROW_GROUPS),
+        n_groups_of_rows=study.rows.n_groups,
+        rows_asked=study.rows.asked,
         on_empty=recipe.on_empty,
-        target=study.target.kind,
+        target=study.target.asked or study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
@@ -96,3 +139,10 @@ def select_from(
         seed=int(rng) if isinstance(rng, int | np.integer) else None,
         seconds=work.seconds,
     )
+
+
+def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:
+    """Relevance of all features as if there were no covariates; nothing if there are none."""
+    if study.covariates is None:
+        return np.empty(0)
+    return Associator(study.columns, measure, work.quietly()).with_target(study.target)

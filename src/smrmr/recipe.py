@@ -6,7 +6,11 @@ from typing import Any
 import numpy as np
 
 from .control import as_control
+from .data.target import TARGETS
+from .groups.alike import ALL_PAIRS
 from .settings import check_choice, check_level, parse_bytes, write_setting
+
+WORDS = ("auto", "none")  # that stand for cuts
 
 
 @dataclass(frozen=True)
@@ -22,18 +26,22 @@ class Recipe:
         ``"tests"``, ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the bit), or a
         `ConditionalTests` or `KnockoffFilter` with its settings.
     target
-        How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
+        How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
+        order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
         ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
         is selected (SmRMR2 in the paper), without guarantee.
     alike
         Cut from which on features count as look-alikes, which are asked about as one group: they
         correlate by at least so much on average (Spearman, in size). None or 1: only copies. With
-        several cuts, such as ``(1, 0.9, 0.7)``, which need tests, every finding is reported for the
-        smallest group that it can be told for.
+        several cuts, which need tests, every finding is reported for the smallest group that it can
+        be told for. ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns
+        so alike, with tests of up to 30,000 features; only copies with knockoffs.
     feature_groups
         Groups of features to ask about instead: a name or number per feature, or a mapping from
         names of features. With ``alike=1`` single features are asked about too.
+    always_keep
+        Names or positions of features that are adjusted for, never tested, and always kept.
     keep_data
         Keep values of the features that stand out, and the target, in the result, so that figures
         can show single rows. Otherwise the result holds summaries that identify nobody.
@@ -53,8 +61,9 @@ class Recipe:
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
-    alike: Any = None
+    alike: Any = "auto"
     feature_groups: Any = None
+    always_keep: Any = None
     keep_data: bool = False
     max_memory: str | int = "1GB"
     n_jobs: int | None = None
@@ -62,13 +71,19 @@ class Recipe:
     def __post_init__(self) -> None:
         check_level(self.fdr)
         object.__setattr__(self, "control", as_control(self.control))
-        check_choice("target", self.target, ("auto", "continuous", "classes"))
+        check_choice("target", self.target, TARGETS)
         check_choice("on_empty", self.on_empty, ("none", "relax"))
         check_choice("keep_data", self.keep_data, (True, False))
         if min(self.cuts, default=1) < 1 and self.feature_groups is not None:
             raise ValueError(
                 f"alike={self.alike!r} finds groups, but feature_groups gives them. Leave out one; "
                 "with alike=1 single features are asked about beside the groups given."
+            )
+        n_kinds = len(self.cuts) + (self.feature_groups is not None)
+        if n_kinds > 1 and not self.control.nested_groups:
+            raise ValueError(
+                f"groups of {n_kinds} kinds were asked for, one within the other, and knockoffs "
+                "take one kind. Give alike one cut, or use control='tests'."
             )
         parse_bytes(self.max_memory)
         if self.n_jobs is not None:
@@ -82,9 +97,22 @@ class Recipe:
     @property
     def cuts(self) -> tuple[float, ...]:
         """Cuts of `alike`, the largest first; 1 stands for copies."""
-        if self.alike is None:
-            return () if self.feature_groups is not None else (1.0,)
-        return as_cuts(self.alike)
+        if not (self.alike is None or (isinstance(self.alike, str) and self.alike in WORDS)):
+            return as_cuts(self.alike)
+        if self.feature_groups is not None:
+            return ()
+        return tuple(self.control.cuts) if self.alike == "auto" else (1.0,)
+
+    def cuts_for(self, n_rows: int, n_features: int) -> tuple[float, ...]:
+        r"""These cuts; of those by default only what chance does not reach.
+
+        Of p columns of noise two correlate by :math:`\sqrt{4 \log p / n}` at most. More than 30,000
+        features are grouped only if asked for.
+        """
+        if not (isinstance(self.alike, str) and self.alike == "auto"):
+            return self.cuts
+        chance = np.sqrt(4 * np.log(n_features) / n_rows) if n_features <= ALL_PAIRS else 1.0
+        return tuple(cut for cut in self.cuts if cut == 1 or cut > chance)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -106,7 +134,7 @@ def as_cuts(alike: Any) -> tuple[float, ...]:
     if not cuts or not all(0 < cut <= 1 for cut in cuts):
         raise ValueError(
             f"alike={alike!r} is not a cut on correlations. Give a number above 0 and up to 1, "
-            "such as 0.7, several of them, or None."
+            "such as 0.7, several of them, 'auto' or None."
         )
     return tuple(cuts)
 

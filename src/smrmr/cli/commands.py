@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.table import Table
 from typer import Argument, Option
 
-from ..data import read_data
 from ..data.feature_groups import groups_named
 from ..designs import DESIGNS
 from ..designs import simulate as draw
@@ -26,6 +25,7 @@ from ..selection import Selection
 from ..types import Indices
 from .options import EachOptionOnce, configured, keep_command, recipe_of, resumed
 from .outputs import check_folder, write_csv, write_outputs
+from .tables import beside, read_asked, survival_of
 from .terminal import clear_errors, console, terminal_progress
 from .workers import workers_of
 
@@ -57,13 +57,32 @@ def select(
     multiplicity: Annotated[
         str | None, Option(help="With tests: bh, by (proven) or holm (no false one).")
     ] = None,
-    target_type: Annotated[str, Option(help="auto, continuous or classes.")] = "auto",
+    target_type: Annotated[str, Option(help="auto, continuous, classes or ordinal.")] = "auto",
     on_empty: Annotated[str, Option(help="none, or relax (no guarantee).")] = "none",
     alike: Annotated[
-        str | None, Option(help="Cut on look-alikes, such as 0.7 or 1,0.9,0.7: groups are found.")
-    ] = None,
+        str, Option(help="Cuts from which on features are one group: auto, 0.7, 1,0.9 or none.")
+    ] = "auto",
     feature_groups: Annotated[
         str | None, Option(help="Table of features and groups, or a column of .bim or .var.")
+    ] = None,
+    covar: Annotated[
+        Path | None, Option(help="Table of covariates to adjust for, joined by --id.")
+    ] = None,
+    covar_name: Annotated[
+        str | None, Option(help="Columns to adjust for, such as age,batch; never selected.")
+    ] = None,
+    groups: Annotated[
+        str | None, Option(help="Column that says which rows belong together (patient).")
+    ] = None,
+    aggregate: Annotated[
+        str | None, Option(help="mean: compare groups of rows by their means.")
+    ] = None,
+    time: Annotated[
+        str | None, Option(help="Survival: column of times, instead of target.")
+    ] = None,
+    event: Annotated[str | None, Option(help="Survival: column of events, 1 or 0.")] = None,
+    always_keep: Annotated[
+        list[str] | None, Option(help="Feature that is adjusted for and always kept.")
     ] = None,
     keep_data: Annotated[
         bool, Option("--keep-data", help="Keep values of single rows in the result.")
@@ -110,18 +129,24 @@ def select(
         folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
         recipe = recipe_of(options)
         check_folder(folder)
-        names = ("target", "format", "layer", "transpose", "pheno", "id", "missing")
-        how = {name: options[name] for name in names}
-        data = read_data(file, **how, drop=options["drop"] or ())
+        data = read_asked(file, options)
         for note in data.notes:
             console.print(f"Note: {note}.", highlight=False, markup=False)
         if options["feature_groups"] is not None:
-            groups, note = groups_named(data, options["feature_groups"])
+            alike_features, note = groups_named(data, options["feature_groups"])
             console.print(f"Note: {note}.", highlight=False, markup=False)
-            recipe = replace(recipe, feature_groups=groups)
+            recipe = replace(recipe, feature_groups=alike_features)
         seed, run_dir = options["seed"], options["run_dir"]
         with terminal_progress() as progress, workers_of(options["scheduler"]):
-            found = run(data.X, data.y, recipe, seed, progress=progress, run_dir=run_dir)
+            found = run(
+                data.X,
+                survival_of(data, options),
+                recipe,
+                seed,
+                **beside(data, options),
+                progress=progress,
+                run_dir=run_dir,
+            )
         found = replace(found, source={"target column": data.target, **data.source})
         written = write_outputs(found, folder)
         if options["json"]:
@@ -218,10 +243,12 @@ def demo(
     )
     if found.selected.size:
         said.print(_table(found, data.support))
-    hits = np.isin(found.selected, data.support).sum()
+    hits = sum(bool(np.isin(group, data.support).any()) for group in found.members)
+    told = np.concatenate([np.empty(0, np.intp), *found.members])
+    missed = np.count_nonzero(~np.isin(data.support, told))
     said.print(
-        f"{hits} true features found, {len(found.selected) - hits} false, "
-        f"{len(data.support) - hits} missed."
+        f"{len(data.support) - missed} true features found, {len(found.selected) - hits} false, "
+        f"{missed} missed."
     )
     said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
 

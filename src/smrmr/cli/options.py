@@ -50,9 +50,10 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
     return Recipe(
         fdr=options["fdr"],
         control=change_strategy(_control_for(options["control"], changes), changes),
-        target=options["target_type"],
+        target=options["target_type"] if options["event"] is None else "survival",
         on_empty=options["on_empty"],
         alike=options["alike"],
+        always_keep=options["always_keep"],
         keep_data=options["keep_data"],
         max_memory=options["max_memory"],
         n_jobs=options["jobs"],
@@ -108,7 +109,7 @@ def keep_command(options: dict[str, Any]) -> None:
         return
     check_free(folder)
     kept = {name: value for name, value in options.items() if name not in ("config", "resume")}
-    for name in ("file", "pheno", "out", "run_dir"):  # resuming may start from another folder
+    for name in ("file", "pheno", "covar", "out", "run_dir"):  # resuming may start elsewhere
         kept[name] = None if kept[name] is None else str(Path(kept[name]).absolute())
     with replacing(folder / COMMAND) as unfinished:
         unfinished.write_text(json.dumps(kept, default=str, indent=1), encoding="utf-8")

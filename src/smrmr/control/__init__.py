@@ -1,10 +1,11 @@
 """Ways to control how many of the selected features are false: one folder per controller.
 
 A controller is a strategy with `prepare` (refuse what it cannot take), `by_rank` (what counts as a
-copy), `repeatable` and `weigh`, which turns checked data into evidence. Evidence knows how to
-`decide` at a level, what its `scores` are, which features were `weighed`, their `ranking`, and the
-`columns` of a table, of which the `shown` fit a terminal. A new controller is a folder beside
-`knockoffs`, a line in each table here, and words and figures in a folder of `report`.
+copy), `repeatable`, `nested_groups` (whether it can ask about groups within groups), `cuts` (those
+it does) and `weigh`, which turns checked data into evidence. Evidence knows how to `decide` at a
+level, what its `scores` are, which features were `weighed`, their `ranking`, and the `columns` of a
+table, of which the `shown` fit a terminal. A new controller is a folder beside `knockoffs`, a line
+in each table here, and words and figures in a folder of `report`.
 """
 
 from collections.abc import Callable

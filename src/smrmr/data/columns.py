@@ -73,6 +73,11 @@ class Columns:
         return int(self.data.shape[1])
 
     @property
+    def in_memory(self) -> bool:
+        """Whether the numbers are an array, not a source."""
+        return isinstance(self.data, np.ndarray)
+
+    @property
     def values(self) -> NDArray[Any]:
         """All of it as one array: for few columns, or for what is in memory anyway."""
         return self.data if isinstance(self.data, np.ndarray) else self.read(slice(None))

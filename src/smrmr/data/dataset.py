@@ -15,7 +15,7 @@ from .formats import format_of, load, read_in_blocks
 from .messages import did_you_mean
 from .missing import fill_source, without_missing
 from .sources import ColumnSource, names_of
-from .tables import indexed, join, split_target, typed
+from .tables import indexed, join, split_target, take_columns, typed, with_covariates
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +40,8 @@ class Dataset:
         What was decided on the way, in sentences.
     source
         File names and their SHA-256 checksums.
+    beside
+        Columns that were asked for beside features and target: covariates, groups and the like.
     about_features
         What the file knows of the features (.var, .bim), by their names; None if nothing.
     """
@@ -49,6 +51,7 @@ class Dataset:
     target: str
     notes: list[str]
     source: dict[str, str]
+    beside: pd.DataFrame
     about_features: pd.DataFrame | None = None
 
 
@@ -62,6 +65,8 @@ def read_data(
     pheno: str | Path | None = None,
     id: str | None = None,
     drop: Sequence[str] = (),
+    beside: Sequence[str] = (),
+    covar: str | Path | None = None,
     missing: str = "refuse",
 ) -> Dataset:
     r"""Read features and a target from a file of any format that `FORMATS` lists.
@@ -85,6 +90,11 @@ def read_data(
         Another table with the target, joined by the column `id`.
     drop
         Columns that are not features.
+    beside
+        Columns that are no features either and are handed on in `Dataset.beside`, such as
+        covariates: of the table, of obs, or of `covar`.
+    covar
+        Another table with covariates, joined by the column `id`; all of them if none is named.
     missing
         ``"refuse"``: an error that names the worst columns; ``"drop-columns"``, ``"drop-rows"``:
         those that have any; ``"impute-median"``, ``"impute-mean"``, ``"impute-mode"``: fill each
@@ -121,21 +131,27 @@ def read_data(
         checksums[pheno.name] = _checksum(pheno)
     elif id is not None:
         table = indexed(table, id, path)
+    if covar is not None:
+        covar = Path(covar)
+        table, more_names = with_covariates(table, covar, id)
+        beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
+        checksums[covar.name] = _checksum(covar)
     if source is not None and target is not None and target not in table.about:
         known = did_you_mean(target, table.about)
         advice = "It is read in blocks, so none of its features can be the target: use --pheno."
         raise ValueError(f"{path} knows no {target!r} of its samples.{known} {advice}")
     y, features = split_target(table, target, path)
+    others, features = take_columns(table, beside, path, features)
     if source is None:
         left = _columns_left(features.columns, drop)
         features = features.iloc[:, left] if drop else features
-        features, y, more = _without_missing(features, y, missing)
+        features, y, kept, more = _without_missing(features, y, missing)
         X: pd.DataFrame | ColumnSource = typed(features)
     else:
-        rows, y, more = _without_missing(features, y, missing)
+        rows, y, kept, more = _without_missing(features, y, missing)
         columns = _columns_left(names_of(source), drop) if drop else None
         X = fill_source(source, missing, rows[ROW].to_numpy(), columns)
-    return Dataset(X, y, str(y.name), notes + more, checksums, about_features)
+    return Dataset(X, y, str(y.name), notes + more, checksums, others.iloc[kept], about_features)
 
 
 def open_columns(
@@ -187,8 +203,11 @@ def _columns_left(names: Sequence[str], drop: Sequence[str]) -> Indices:
 
 def _without_missing(
     features: pd.DataFrame, y: pd.Series[Any], missing: str
-) -> tuple[pd.DataFrame, pd.Series[Any], list[str]]:
-    """Leave out rows without a target, which no rule can fill; then drop or fill features."""
+) -> tuple[pd.DataFrame, pd.Series[Any], Indices, list[str]]:
+    """Leave out rows without a target, which no rule can fill; then drop or fill features.
+
+    Also returns the rows that are left.
+    """
     notes = []
     unknown = y.isna().to_numpy()
     if unknown.all():
@@ -202,7 +221,8 @@ def _without_missing(
         features, y = features.iloc[np.flatnonzero(~unknown)], y[~unknown]
     left, more = without_missing(features.reset_index(drop=True), missing)
     rows = left.index.to_numpy()
-    return left.set_axis(features.index[rows]), y.iloc[rows], notes + more
+    known = np.flatnonzero(~unknown)
+    return left.set_axis(features.index[rows]), y.iloc[rows], known[rows], notes + more
 
 
 def _checksum(path: Path) -> str:

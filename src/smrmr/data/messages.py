@@ -4,8 +4,9 @@ import re
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -46,6 +47,17 @@ def did_you_mean(name: str, known: Iterable[Any]) -> str:
     if close:
         return f" Did you mean {' or '.join(map(repr, close))}?"
     return f" There are {quoted(known)}." if known else ""
+
+
+def position_of(name: Any, known: Sequence[str], asked: str) -> int:
+    """Place of a name among others, or the place itself; `asked` says who asks."""
+    if isinstance(name, Integral):
+        if 0 <= int(name) < len(known):
+            return int(name)
+        raise ValueError(f"{asked} {name} is not between 0 and {len(known) - 1}.")
+    if str(name) not in known:
+        raise ValueError(f"{asked}: there is no feature {name!r}.{did_you_mean(str(name), known)}")
+    return list(known).index(str(name))
 
 
 def refuse_twice(names: Iterable[Any], what: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..settings import check_choice
-from ..types import Indices, Matrix, Vector
+from ..types import Data, Indices, Matrix, Vector
 from .messages import worst
 from .sources import ColumnSource, Which, names_of, subset
 
@@ -63,7 +63,8 @@ def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[s
     kind = how.removeprefix("impute-")
     filled = frame.copy()
     for k in bad:
-        filled.isetitem(k, _filled_column(frame.iloc[:, k], gaps[:, k], kind))
+        column, gap = frame.iloc[:, k], gaps[:, k]
+        filled.isetitem(k, _roomy(column).where(~gap, _fill_of(column, gap, kind)))
     return filled, [f"{values} filled with the column {kind}"]
 
 
@@ -74,20 +75,60 @@ def _gaps(frame: pd.DataFrame) -> Any:
     return gaps
 
 
-def _filled_column(column: pd.Series[Any], gap: Any, kind: str) -> Any:
+def _fill_of(column: pd.Series[Any], gap: Any, kind: str) -> Any:
+    """The median, mean or mode of a column; labels have only a mode."""
     known = column[~gap]
     if known.empty:
         raise ValueError(f"column {column.name} has no value at all. Drop it: --drop {column.name}")
     if getattr(column.dtype, "kind", "O") in "biuf":
-        value = float(FILLS[kind](known.to_numpy(dtype=np.float64)[:, None])[0])
-        if not isinstance(column.dtype, np.dtype):  # nullable whole numbers take no fractions
-            column = column.astype("Float64").astype(np.float64)
-    elif kind == "mode":
-        value = known.mode().iloc[0]
-    else:
+        return float(FILLS[kind](known.to_numpy(dtype=np.float64)[:, None])[0])
+    if kind != "mode" and gap.any():
         labels = f"column {column.name} holds labels"
         raise ValueError(f"{labels}, which have no {kind}. Use --missing impute-mode.")
-    return column.where(~gap, value)
+    return known.mode().iloc[0]
+
+
+def _roomy(column: pd.Series[Any]) -> pd.Series[Any]:
+    """A column that takes fractions: nullable whole numbers do not."""
+    nullable = not isinstance(column.dtype, np.dtype)
+    if nullable and getattr(column.dtype, "kind", "O") in "biuf":
+        return column.astype("Float64").astype(np.float64)
+    return column
+
+
+@dataclass(frozen=True, eq=False)
+class Fills:
+    """What takes the place of missing values, one per column, learned from some rows."""
+
+    values: tuple[Any, ...]
+
+    @classmethod
+    def learned(cls, X: Data, how: str) -> Fills:
+        """The median, mean or mode of every column of an array or DataFrame."""
+        kind = how.removeprefix("impute-")
+        if not hasattr(X, "iloc"):
+            values = np.asarray(X, dtype=np.float64)
+            known = np.isfinite(values)
+            empty = np.flatnonzero(~known.any(axis=0))
+            if empty.size:
+                raise ValueError(f"column {empty[0]} of X has no value at all. Leave it out.")
+            return cls(tuple(FILLS[kind](np.where(known, values, np.nan))))
+        gaps = _gaps(X)
+        return cls(tuple(_fill_of(X.iloc[:, k], gaps[:, k], kind) for k in range(X.shape[1])))
+
+    def fill(self, X: Data) -> Any:
+        """Fill an array or DataFrame; one without gaps stays as it is."""
+        if not hasattr(X, "iloc"):
+            values = np.asarray(X)
+            if values.dtype.kind != "f" or np.isfinite(values).all():
+                return X
+            return np.where(np.isfinite(values), values, np.asarray(self.values, dtype=np.float64))
+        gaps = _gaps(X)
+        filled = X.copy()
+        for k in np.flatnonzero(gaps.any(axis=0)):
+            column = _roomy(X.iloc[:, k])
+            filled.isetitem(k, column.where(~gaps[:, k], self.values[k]))
+        return filled
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Warns about columns that are likely to mislead: rare values, and sample ids."""
+"""Warns about data that are likely to mislead: rare values, sample ids, repeated rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,12 +8,18 @@ from numpy.typing import NDArray
 
 from ..types import Indices
 from .messages import named, warn
+from .scaling import unit_columns
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, associations have a high floor
 ROWS_AT_ONCE = 64  # between which columns that are decided are left out
 COLUMNS_AT_ONCE = 4096  # whose first rows are looked at together, to bound memory
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
+MOST_ROWS = 2000  # that are compared with each other
+FEWEST_COLUMNS, MOST_COLUMNS = 50, 500  # by which rows are compared
+LEAST_ALIKE = 0.6  # correlation of two rows that may be of one sample
+FAR = 5  # and how many standard deviations of all correlations it must be
+MANY_REPEATED = 0.2  # share of rows with such another one that is worth a warning
 
 
 def warn_about_rare(values: NDArray[Any], name: Callable[[int], str]) -> None:
@@ -88,3 +94,31 @@ def _counts(column: NDArray[Any]) -> bool:
     with np.errstate(over="ignore"):
         steps = np.diff(column)
     return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())
+
+
+def warn_about_repeats(values: NDArray[Any]) -> None:
+    """Warn of rows that look as if samples were measured more than once.
+
+    That is if many rows have another one that they correlate with far more than rows do by chance.
+    """
+    n, p = values.shape
+    if n > MOST_ROWS or p < FEWEST_COLUMNS:
+        return
+    some = np.unique(np.linspace(0, p - 1, MOST_COLUMNS).astype(np.intp))
+    columns = unit_columns(values[:, some])
+    columns = columns[:, columns.any(axis=0)]
+    if columns.shape[1] < FEWEST_COLUMNS:
+        return
+    rows = unit_columns(columns.T)
+    likeness = rows.T @ rows
+    np.fill_diagonal(likeness, 0.0)
+    nearest = likeness.max(axis=1)
+    spread_of_pairs = 1.5 * np.median(np.abs(likeness))  # which repeated rows hardly change
+    repeated = int(np.sum(nearest > max(LEAST_ALIKE, FAR * spread_of_pairs)))
+    if repeated >= MANY_REPEATED * n:
+        warn(
+            f"{repeated} of {n} rows are far more like another row than chance allows. If samples "
+            "were measured more than once, or come from one patient, plate or family, rows are not "
+            "independent, and more false features than the level allows may be selected. Say which "
+            "rows belong together: groups=... (--groups COLUMN)."
+        )

@@ -1,29 +1,72 @@
-"""Defines Study: features and target of the same samples, checked once."""
+"""Defines Study: features, target and what is adjusted for, of the same samples, checked once."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
-from .target import Target, as_target, check_same_rows, take_rows
+from .covariates import Covariates, Freed, category, read_covariates, refuse_too_many
+from .messages import position_of, quoted
+from .oddities import warn_about_repeats
+from .row_groups import (
+    ROW_GROUPS,
+    ROWS_ALONE,
+    Rows,
+    features_vary_within,
+    mean_columns,
+    mean_covariates,
+    mean_target,
+    read_row_groups,
+    vary_within,
+    warn_if_few,
+)
+from .target import Target, as_target, check_same_rows, given_covariates, take_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Features and target of the same samples."""
+    """Features and target of the same samples, what is adjusted for, and how rows hang together."""
 
     columns: Columns
     target: Target
+    covariates: Covariates | None = None
+    rows: Rows = ROWS_ALONE
+    kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))  # always, and adjusted for
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Study:
         """The chosen rows and columns."""
-        target = self.target if rows is None else take_rows(self.target, rows)
-        return Study(self.columns.take(rows, columns), target)
+        if rows is None:
+            return replace(self, columns=self.columns.take(None, columns))
+        return Study(
+            self.columns.take(rows, columns),
+            take_rows(self.target, rows),
+            None if self.covariates is None else self.covariates.take(rows),
+            self.rows.take(rows),
+            self.kept,
+        )
+
+    def adjusting_for(self, more: Covariates) -> Study:
+        """The same with more covariates."""
+        known = self.covariates
+        return replace(self, covariates=more if known is None else known.joined(more))
 
 
-def read_study(X: Data, y: Data, target: str = "auto") -> Study:
-    """Check features and target, and that they have the same rows.
+def read_study(
+    X: Data,
+    y: Data,
+    target: str = "auto",
+    *,
+    covariates: Data = None,
+    groups: Data = None,
+    aggregate: str | None = None,
+    always_keep: Sequence[str | int] | None = None,
+) -> Study:
+    """Check features, target, covariates and groups of rows, and that all have the same rows.
 
     Examples
     --------
@@ -34,4 +77,113 @@ def read_study(X: Data, y: Data, target: str = "auto") -> Study:
     """
     study = Study(as_columns(X), as_target(y, target))
     check_same_rows(study.columns, study.target)
-    return study
+    if covariates is not None:
+        study = study.adjusting_for(read_covariates(covariates, study.columns.n_rows))
+    if groups is not None:
+        study = in_groups(study, read_row_groups(groups, study.columns.n_rows), aggregate)
+    elif aggregate is not None:
+        raise ValueError("aggregate needs groups: say which rows belong together.")
+    elif study.columns.in_memory:
+        warn_about_repeats(study.columns.values)
+    refuse_same(study)
+    study = _keeping(study, always_keep or ())
+    refuse_explained(study)
+    given = None if study.covariates is None else study.covariates.basis
+    return replace(study, target=given_covariates(study.target, given))
+
+
+def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Study:
+    """A study whose rows can be taken for independent.
+
+    Where target or features are the same for all rows of a group, groups are what was sampled:
+    the study is one of their means. Elsewhere rows are compared within groups: what differs between
+    groups is adjusted for, as by a covariate.
+    """
+    check_choice("aggregate", aggregate, (None, "mean"))
+    n_rows, n_groups = len(codes), int(codes.max()) + 1
+    if n_groups == n_rows:
+        return study
+    told_within = study.target.survival is None and vary_within(study.target.values, codes)
+    if aggregate is None and told_within and features_vary_within(study.columns, codes):
+        given = category(ROW_GROUPS, codes.astype(np.float64))
+        return replace(study.adjusting_for(given), rows=Rows("within", n_groups, codes))
+    warn_if_few(n_groups, n_rows)
+    covariates = study.covariates
+    return Study(
+        mean_columns(study.columns, codes),
+        mean_target(study.target, codes),
+        None if covariates is None else mean_covariates(covariates, codes),
+        Rows("means", n_groups),
+    )
+
+
+def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
+    """Features that are always kept become covariates."""
+    if not len(always_keep):
+        return study
+    asked = [always_keep] if isinstance(always_keep, str) else list(always_keep)
+    columns = study.columns
+    names = [columns.name(k) for k in range(columns.n_columns)]
+    kept = np.unique([position_of(name, names, "always_keep") for name in asked])
+    values = columns.read(kept)
+    given = read_covariates(
+        {
+            names[k]: column.astype(str) if columns.nominal[k] else column
+            for k, column in zip(kept, values.T, strict=True)
+        },
+        columns.n_rows,
+    )
+    return replace(study.adjusting_for(given), kept=kept)
+
+
+def adjusted(study: Study) -> Study:
+    """What covariates leave of features and target, as numbers; the study itself without any.
+
+    Classes become an indicator each, of two only the second.
+    """
+    covariates, target = study.covariates, study.target
+    if covariates is None:
+        return study
+    values = target.values
+    if target.kind == "classes":
+        values = np.equal.outer(values, np.arange(len(target.labels))).astype(np.float64)
+        values = values[:, 1] if len(target.labels) == 2 else values
+    kind = "continuous" if values.ndim == 1 else "multi-output"
+    left = Target(kind, np.ascontiguousarray(covariates.free(values.T).T))
+    freed = Freed(study.columns, covariates)
+    data = freed.read(slice(None)) if study.columns.in_memory else freed
+    return replace(study, columns=replace(study.columns, data=data), target=left, covariates=None)
+
+
+def refuse_same(study: Study) -> None:
+    """Refuse covariates that are features as well."""
+    same = () if study.covariates is None else study.covariates.equal_to(study.columns)
+    for name, feature in same:
+        raise ValueError(
+            f"covariate {name} is the feature {feature}. Leave it out of X, or of the covariates: "
+            "what is adjusted for cannot be selected."
+        )
+
+
+def refuse_explained(study: Study) -> None:
+    """Refuse covariates that leave nothing of the target, or that take up most rows."""
+    covariates, target = study.covariates, study.target
+    if covariates is None:
+        return
+    columns = {"y": target.values.reshape(target.n_rows, -1)}
+    if target.kind == "classes":
+        columns = {
+            f"class {label!r}": target.values[:, None] == code
+            for code, label in enumerate(target.labels)
+        }
+    for what, values in columns.items():
+        if explained := covariates.explaining(values):
+            raise ValueError(
+                f"covariates {quoted(explained)} explain {what} completely: what is left of it is "
+                "the same for all rows, so no feature can tell anything beyond. Leave them out, or "
+                "ask about another target."
+            )
+    taken, n_rows = len(covariates.basis), study.columns.n_rows
+    if study.rows.asked == "within":  # groups take up rows by design
+        taken, n_rows = taken - study.rows.n_groups + 1, n_rows - study.rows.n_groups + 1
+    refuse_too_many(covariates.names, taken, n_rows)

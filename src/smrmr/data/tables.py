@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .formats import Table, load
-from .messages import did_you_mean, refuse_commas, refuse_twice
+from .messages import did_you_mean, quoted, refuse_commas, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,12 +20,7 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     """Keep samples that both tables know, in the order of the first."""
     if id is None:
         raise ValueError("--pheno needs --id, the column of ids that joins it to the data.")
-    other = load(pheno)
-    known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
-    renamed = {name: f"{name}_about" for name in other.about if name in known}
-    columns = known.join(other.about.rename(columns=renamed))
-    columns = indexed(Table(columns, columns), id, pheno).features
-    refuse_twice(columns.index, f"{pheno}: ids")
+    columns = _columns_by_id(pheno, id)
     if id in table.features:
         table = indexed(table, id, pheno)
     ids = table.features.index.astype(str)
@@ -42,6 +39,17 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     return Table(features, columns.loc[ids[rows]]), notes
 
 
+def _columns_by_id(path: Path, id: str) -> pd.DataFrame:
+    """All that a file knows of its samples, by their ids; matrices read in blocks are left out."""
+    other = load(path)
+    known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
+    renamed = {name: f"{name}_about" for name in other.about if name in known}
+    columns = known.join(other.about.rename(columns=renamed))
+    columns = indexed(Table(columns, columns), id, path).features
+    refuse_twice(columns.index, f"{path}: ids")
+    return columns
+
+
 def indexed(table: Table, id: str, path: Path) -> Table:
     """Make a column of the features the sample ids."""
     if id not in table.features:
@@ -49,6 +57,48 @@ def indexed(table: Table, id: str, path: Path) -> Table:
     ids = table.features[id].astype(str).to_numpy()
     features = table.features.drop(columns=id).set_axis(ids)
     return Table(features, table.about.set_axis(ids), table.target, table.notes)
+
+
+def with_covariates(table: Table, path: Path, id: str | None) -> tuple[Table, list[str]]:
+    """Add the columns of another table, joined by ids, to what is known of the samples.
+
+    Every sample must be in it. Also returns the names of these columns.
+    """
+    if id is None:
+        raise ValueError("--covar FILE needs --id, the column of ids that joins it to the data.")
+    columns = _columns_by_id(path, id)
+    if id in table.features:
+        table = indexed(table, id, path)
+    ids = table.features.index.astype(str)
+    unknown = ids[~ids.isin(columns.index)]
+    if len(unknown):
+        raise ValueError(
+            f"{path} has no row for {len(unknown)} of {len(ids)} samples ({quoted(unknown)}). Add "
+            "them, or leave these samples out of the data."
+        )
+    found = columns.loc[ids]
+    clash = [name for name in found if name in table.about]
+    about = table.about.set_axis(ids).drop(columns=clash).join(found)
+    return replace(table, about=about), [str(name) for name in found]
+
+
+def take_columns(
+    table: Table, names: Sequence[str], path: Path, features: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Take columns by name out of what is known of the samples, or out of the features."""
+    import pandas as pd
+
+    found = {}
+    for name in names:
+        if name in table.about:
+            found[name] = table.about[name].to_numpy()
+        elif name in features:
+            found[name] = features[name].to_numpy()
+        else:
+            close = did_you_mean(name, [*table.about, *features])
+            raise ValueError(f"{path} has no column {name!r}.{close}")
+    taken = [name for name in names if name in features]
+    return pd.DataFrame(found, index=features.index), features.drop(columns=taken)
 
 
 def split_target(

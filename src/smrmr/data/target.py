@@ -1,21 +1,24 @@
 """Turns what users pass as y, or as a variable, into checked numbers or classes."""
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from ..settings import check_choice
-from ..types import Data, Indices, Vector
+from ..types import Data, Indices, Matrix, Vector
 from .columns import MIN_ROWS, Block, Columns, first_appearance, refuse_sparse_or_masked
 from .messages import refuse_commas, warn
+from .survival import deviance_residuals, looks_like_survival, read_survival
 
 logger = logging.getLogger(__name__)
 
+TARGETS = ("auto", "continuous", "classes", "ordinal", "survival")
 MAX_CLASSES = 10  # of an integer target that is taken for classes
 MIN_ROWS_PER_CLASS = 5  # on average of labels, at least of whole numbers taken for classes
 
@@ -25,12 +28,16 @@ class Target:
     """The target y: numbers, several columns of numbers, or classes.
 
     `values` is (n,) for ``"continuous"`` and (n, q) for ``"multi-output"``; for ``"classes"`` it
-    holds class numbers in order of first appearance, and `labels` the names of the classes.
+    holds class numbers in order of first appearance, and `labels` the names of the classes. Numbers
+    may stand for something else, `asked`: ranks for ``"ordinal"`` stages, residuals of a null model
+    for ``"survival"``, whose times and events are the rows of `survival`.
     """
 
     kind: str
     values: Vector
     labels: tuple[str, ...] = ()
+    asked: str = ""
+    survival: Matrix | None = None
 
     @property
     def n_rows(self) -> int:
@@ -56,7 +63,11 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     would become classes; ``"classes"`` says that it is meant so. Classes of few rows are refused
     unless `small_classes`: a measure may be asked for them, but nothing can be selected by them.
     """
-    check_choice("target", target, ("auto", "continuous", "classes"))
+    check_choice("target", target, TARGETS)
+    if target == "survival" or (target == "auto" and looks_like_survival(y)):
+        return given_covariates(Target("continuous", np.empty(0), (), "survival", read_survival(y)))
+    if target == "ordinal":
+        return Target("continuous", _stages(y), (), "ordinal")
     values, labelled = _target_array(y, "y")
     if values.dtype.kind == "U" and target != "classes":
         refuse_commas(np.unique(values), "y", "; if they are labels, say target='classes'.")
@@ -76,6 +87,39 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     written = np.asarray(y, dtype=object).ravel()[first]  # each class as the user wrote it
     names = (f"{label:g}" if isinstance(label, float) else str(label) for label in written)
     return Target(kind, codes, tuple(names))
+
+
+def given_covariates(target: Target, covariates: Matrix | None = None) -> Target:
+    """A survival target as residuals given covariates, orthonormal rows; others as they are."""
+    if target.survival is None:
+        return target
+    time, event = target.survival
+    given = np.empty((0, len(time))) if covariates is None else covariates
+    values = deviance_residuals(time, event == 1, given)
+    if np.ptp(values) < 1e-9:
+        raise ValueError("the survival times are the same for all rows. They must vary.")
+    return replace(target, values=values)
+
+
+def _stages(y: Data) -> Vector:
+    """Ranks of stages, averages where they tie: of numbers, or of an ordered category."""
+    dtype: Any = getattr(y, "dtype", None)
+    if str(dtype) == "category":
+        if not dtype.ordered:
+            raise ValueError(
+                "y is a category without an order. Give numbers, or an ordered category: "
+                "y.cat.set_categories([...], ordered=True)."
+            )
+        codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
+        _refuse_missing(codes < 0, "y")
+        return np.asarray(rankdata(codes))
+    values, labelled = _target_array(y, "y")
+    if labelled or values.ndim > 1:
+        raise ValueError(
+            "an ordinal y must be one column of numbers or an ordered category: labels alone do "
+            "not say which comes first."
+        )
+    return np.asarray(rankdata(_numbers(values, labelled, "continuous")))
 
 
 def refuse_small_classes(codes: Vector) -> None:
@@ -101,7 +145,8 @@ def take_rows(target: Target, rows: Indices) -> Target:
     """The target in fewer rows; classes are numbered anew, for some may be gone."""
     values = target.values[rows]
     if target.kind != "classes":
-        return Target(target.kind, values)
+        survival = None if target.survival is None else target.survival[:, rows]
+        return replace(target, values=values, survival=survival)
     codes, _ = first_appearance(values)
     first = np.unique(codes, return_index=True)[1]
     labels = tuple(target.labels[int(values[i])] for i in first) if target.labels else ()
@@ -145,8 +190,7 @@ def _target_array(y: Data, name: str) -> tuple[NDArray[Any], bool]:
     if values.dtype.names:
         raise ValueError(
             f"{name} is a table of fields ({', '.join(values.dtype.names)}), as used for survival "
-            "times. Survival targets are not supported: pass one field, such as the event within "
-            "a fixed time as classes."
+            "times, which is no number and no class. Say target='survival', or pass one field."
         )
     kind = values.dtype.kind
     if kind == "c":

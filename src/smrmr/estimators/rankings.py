@@ -33,8 +33,8 @@ class Ranking(Selector):
     n_jobs: int | None = None
     max_memory: str | int = "1GB"
 
-    def _read(self, X: Data, y: Data, target: str) -> Study:
-        study = super()._read(X, y, target)
+    def _read(self, X: Data, y: Data, target: str, **beside: Data) -> Study:
+        study = super()._read(X, y, target, **beside)
         n = self.n_features_to_select
         if not isinstance(n, int | np.integer) or n < 1:
             raise ValueError(f"n_features_to_select={n!r} must be a positive integer.")

@@ -49,7 +49,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             setattr(self, name, change_strategy(strategy, changes))
         return self
 
-    def _read(self, X: Data, y: Data, target: str) -> Study:
+    def _read(self, X: Data, y: Data, target: str, **beside: Data) -> Study:
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
@@ -66,7 +66,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X = validate_data(
                 self, X, dtype="numeric", ensure_min_samples=4, ensure_all_finite=False
             )
-        study = read_study(X, y, target)
+        study = read_study(X, y, target, **beside)
         if names is not None:  # scikit-learn hands on other frames as bare arrays
             named = replace(study.columns, names=tuple(map(str, names)))
             study = replace(study, columns=named)

@@ -8,9 +8,12 @@ from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..control import as_control
 from ..control.knockoffs import KnockoffFilter
+from ..data.missing import CHOICES, Fills
+from ..data.sources import as_source
 from ..pipeline import select_from
 from ..recipe import Recipe
 from ..runs.progress import progress_bars
@@ -18,6 +21,8 @@ from ..selection import Selection
 from ..settings import check_choice
 from ..types import Data, Indices, Vector
 from .selector import Selector
+
+FILLING = ("refuse", *CHOICES[3:])
 
 
 @dataclass(eq=False, repr=False)
@@ -46,20 +51,28 @@ class SmRMR(Selector):
         ``control__multiplicity``, of knockoffs ``control__screening__share`` and so on, in grid
         searches too.
     target
-        How y is read: ``"continuous"``, ``"classes"`` or ``"auto"``.
+        How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
+        order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
         ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
         is selected (SmRMR2 in the paper), without guarantee.
     alike
         Cut from which on features count as look-alikes, which are asked about as one group: they
         correlate by at least so much on average (Spearman, in size). None or 1: only copies.
-        Several cuts, such as ``(1, 0.9, 0.7)``: every finding is reported for the smallest group
-        that it can be told for.
+        Several cuts: every finding is reported for the smallest group that it can be told for.
+        ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns so alike,
+        with tests of up to 30,000 features; only copies with knockoffs.
     feature_groups
         Groups of features to ask about instead: a name or number per feature, or a mapping from
         names of features.
+    always_keep
+        Names or positions of features that are adjusted for, never tested, and always kept.
     keep
         What `transform` keeps of a selected group: its ``"lead"``, or ``"all"`` members.
+    missing
+        What to do about missing values of X: ``"refuse"``, or fill each column with what its known
+        values in `fit` tell: ``"impute-median"``, ``"impute-mean"`` or ``"impute-mode"``;
+        `transform` fills with the same values.
     keep_data
         Keep values of the features that stand out, and the target, in the result and so in pickles
         and reports. Otherwise they hold summaries that identify nobody.
@@ -102,9 +115,11 @@ class SmRMR(Selector):
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
-    alike: Any = None
+    alike: Any = "auto"
     feature_groups: Any = None
+    always_keep: Any = None
     keep: str = "lead"
+    missing: str = "refuse"
     keep_data: bool = False
     max_memory: str | int = "1GB"
     random_state: Any = None
@@ -118,19 +133,71 @@ class SmRMR(Selector):
         """The paper's pipeline, whatever the defaults become; see `KnockoffFilter.paper`."""
         return cls(fdr, control=KnockoffFilter.paper(measure=measure, penalty=penalty), **settings)
 
-    def fit(self, X: Data, y: Data) -> SmRMR:
-        """Select features of X that tell about y."""
+    def fit(
+        self, X: Data, y: Data, *, covariates: Data = None, groups: Data = None, **unknown: Any
+    ) -> SmRMR:
+        """Select features of X that tell about y.
+
+        Parameters
+        ----------
+        X, y
+            Features and target.
+        covariates
+            What to adjust for and never select: a DataFrame, a mapping of names to columns or an
+            array, of numbers and labels.
+        groups
+            What rows belong to, such as a patient, plate or family, see `select`.
+        **unknown
+            Refused; ``sample_weight`` with the reason.
+        """
+        if "sample_weight" in unknown:
+            raise ValueError(
+                "sample_weight is not supported: the level of the tests rests on rows that count "
+                "once each. Leave it out; rows that belong together are groups."
+            )
+        if unknown:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
         check_choice("keep", self.keep, ("lead", "all"))
+        check_choice("missing", self.missing, FILLING)
+        X = self._filled(X, learn=True)
         recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
-        study = self._read(X, y, self.target)
+        study = self._read(
+            X, y, self.target, covariates=covariates, groups=groups, always_keep=self.always_keep
+        )
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_from(study, recipe, self.random_state, progress)
         self.selection_: Selection = found
         groups = [np.empty(0, np.intp), *found.members]
         self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)
-        self.support_ = np.isin(np.arange(found.n_features), self.selected_)
+        kept = np.concatenate([self.selected_, found.always_kept])
+        self.support_ = np.isin(np.arange(found.n_features), kept)
         self.q_values_: Vector = found.q_values
         return self
+
+    def transform(self, X: Data) -> Any:
+        """Keep the selected features and those always kept, missing values filled as in `fit`."""
+        check_is_fitted(self)
+        return super().transform(self._filled(X))
+
+    def _filled(self, X: Data, learn: bool = False) -> Data:
+        """X without missing values, if they are to be filled."""
+        if self.missing == "refuse":
+            return X
+        if as_source(X) is not None:
+            raise ValueError(
+                f"missing={self.missing!r} fills arrays and tables. Of a source that is read in "
+                "blocks, say so when it is opened: open_columns(path, missing=...)."
+            )
+        if learn:
+            self.fills_ = Fills.learned(X, self.missing)
+        elif np.shape(X)[1:] != (self.n_features_in_,):
+            return X  # which scikit-learn refuses with its own message
+        return self.fills_.fill(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        return tags
 
     @property
     def W_(self) -> Vector:  # noqa: N802 the paper's letter

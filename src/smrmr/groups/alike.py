@@ -16,10 +16,10 @@ from scipy.stats import rankdata
 
 from ..data.columns import Columns
 from ..data.messages import warn
+from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
 from ..runs.work import Work
-from ..types import Indices, Matrix
-from .fingerprints import unit_columns
+from ..types import Indices, Matrix, Vector
 from .unions import all_roots, root_of
 
 TILE = 2048  # columns that are compared with as many others at a time
@@ -28,6 +28,7 @@ WINDOW = 2_000  # how many columns apart they may be
 ROUNDING = 1e-4  # of correlations in single precision
 MOST_LINKED = 5_000  # columns whose pairs are held in memory
 DIGITS = 9  # to which correlations are compared, so that equal ones are
+LIKENESS_DIGITS = 4  # of those that are told
 STEP = 0.05  # by which the cut is raised where too many columns hang together
 LARGE = 0.05  # share of all columns in one group that is worth a warning
 FEW = 20  # columns in a group that never are
@@ -56,6 +57,20 @@ def find_alike(
         _warn_if_large(tree, min(cuts), columns.n_columns)
     work.report("look-alikes", len(which) + 1, len(which) + 1)
     return found
+
+
+def likeness_to(columns: Columns, leads: Indices) -> Vector:
+    """Spearman's correlation of every column with its lead; 1 with itself, 0 for categories."""
+    found = np.ones(columns.n_columns)
+    led = np.flatnonzero(leads != np.arange(columns.n_columns))
+    for start in range(0, len(led), TILE):
+        some = led[start : start + TILE]
+        read, place = np.unique(np.concatenate([some, leads[some]]), return_inverse=True)
+        ranks = unit_columns(rankdata(columns.read(read), axis=0)).T
+        mine, lead = np.split(ranks[place], 2)
+        nominal = columns.nominal[some] | columns.nominal[leads[some]]
+        found[some] = np.where(nominal, 0.0, np.sum(mine * lead, axis=1))
+    return np.round(found, LIKENESS_DIGITS)
 
 
 def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.float32]:

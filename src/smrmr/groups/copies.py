@@ -12,10 +12,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from ..data.columns import Columns
+from ..data.scaling import unit_columns
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
-from .fingerprints import Fingerprints, directions, fingerprints, unit_columns
+from .fingerprints import Fingerprints, directions, fingerprints
 
 WIDEST = 1024  # columns that are read and compared at a time
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
 from ..measures.contingency_loops import code_small_integers
-from ..measures.scaling import unit_scale
 from ..types import Mask, Matrix
 
 CODED_LEVELS = 16  # columns of so few levels are compared level by level
@@ -57,16 +57,6 @@ def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerp
         ranks = unit_columns(rankdata(values[:, rest], axis=0))
         ranked_places[rest], ranked_digest[rest] = _placed(ranks, probes)
     return Fingerprints(constant, few, places, digest, ranked_places, ranked_digest)
-
-
-def unit_columns(columns: NDArray[Any]) -> Matrix:
-    """Centre each column and divide it by its norm; constants become 0."""
-    scaled = unit_scale(columns.T).T
-    centred = scaled - scaled.mean(axis=0)
-    norms = np.linalg.norm(centred, axis=0)
-    noise = 1e-13 * np.sqrt(len(scaled)) * np.abs(scaled).max(axis=0, initial=0.0)
-    flat = norms <= noise
-    return np.asarray(np.where(flat, 0.0, centred / np.where(flat, 1.0, norms)))
 
 
 def have_ties(values: NDArray[Any]) -> Mask:

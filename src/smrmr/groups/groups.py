@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -72,6 +72,7 @@ def find_groups(
     cuts: tuple[float, ...] = (1.0,),
     given: Data = None,
     work: Work | None = None,
+    left_out: Indices | None = None,
 ) -> Groups:
     """Groups of copies, of look-alikes, and those that the user gives: one mechanism for all.
 
@@ -84,10 +85,15 @@ def find_groups(
         average. 1 stands for copies.
     given
         Groups that the user names, see `read_feature_groups`; they make the coarsest partition.
+    left_out
+        Columns that are not asked about; neither are their copies.
     """
     work = Work(n_jobs=1) if work is None else work
     with work.stage("copies", steps=True):
         copies = find_copies(columns, by_rank, work)
+    if left_out is not None:
+        same = np.isin(copies.leaders, copies.leaders[left_out])
+        copies = replace(copies, constant=copies.constant | same)
     below = tuple(cut for cut in cuts if cut < 1)
     partitions = [copies.leaders] if 1.0 in cuts else []
     if below:

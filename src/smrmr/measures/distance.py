@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Block
+from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Indices, Matrix, Vector
 from . import distance_loops as loops
@@ -22,7 +23,6 @@ from .embedding import (
 )
 from .kernel_loops import DISTANCE
 from .protocol import ONCE, Measure, Part, Use
-from .scaling import unit_scale
 
 STEP_LEVELS = 16  # columns with no more have factors, of one row fewer than levels
 DENSE_ROWS = 600  # up to here writing matrices out beats the O(n log n) sums

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Block
+from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Kernel, Matrix
 from . import kernel_loops as loops
@@ -21,7 +22,6 @@ from .embedding import (
     kernel_parts,
 )
 from .protocol import Measure, Part, Use
-from .scaling import unit_scale
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
 TILE_COLUMNS = 96  # enough for matrix products to run at full speed

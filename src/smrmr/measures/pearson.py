@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..data.columns import Block
+from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Matrix
 from .embedding import LowRankFactor, LowRankPart, centred, class_parts, inner
 from .protocol import ONCE, Measure, Part, Use
-from .scaling import unit_scale
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Block, class_size
+from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Indices, Matrix, Vector
 from . import contingency_loops as coded_loops
 from . import projection_loops as loops
 from .protocol import ONCE, Measure, Part, Use
-from .scaling import unit_scale
 
 TABLE_LEVELS = 16  # up to here a contingency table beats sorting
 BIT_SET_ROWS = 1024  # up to here bit sets beat the sweep,

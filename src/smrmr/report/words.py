@@ -63,6 +63,8 @@ def explain(selection: Selection, feature: str | int) -> str:
     name, leader = selection.names[k], int(selection.leaders[k])
     if selection.outcome(k) == "constant":
         return say(selection, "constant", name=name)
+    if selection.outcome(k) == "always kept":
+        return say(selection, "always_kept", name=name)
     if leader != k:
         copy = say(selection, "copy", name=name, leader=selection.names[leader])
         return f"{copy} {explain(selection, leader)}"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import Columns
+from ..data.covariates import Covariates
 from ..data.study import Study
 from ..settings import checksum
 
@@ -29,10 +30,18 @@ def identity_of(study: Study, settings: dict[str, Any], control: Any, seed: Any)
         "features": study.columns.n_columns,
         "X": _of_features(study.columns),
         "y": f"{study.target.kind}, {checksum(study.target.values)}",
+        "covariates": _of_covariates(study.covariates),
         "seed": int(seed),
         "smrmr": version("smrmr"),
         **{name: value for name, value in settings.items() if name != "n_jobs"},
     }
+
+
+def _of_covariates(covariates: Covariates | None) -> str:
+    """Names and checksum of what is adjusted for, groups of rows among it."""
+    if covariates is None:
+        return ""
+    return f"{', '.join(covariates.names)}, {checksum(covariates.design)}"
 
 
 def _of_features(columns: Columns) -> str:

@@ -37,9 +37,18 @@ class Selection:
         What was selected from it, at which level.
     picture
         What figures show of the data: summaries, and values only if they were to be kept.
+    likeness
+        For each partition into groups Spearman's correlation of each feature with its group's lead.
     copies, constants
         Features that copy one another, each set led by the one that stood for it, and features
         without variance.
+    always_kept
+        Features that were asked to be kept: adjusted for, not tested.
+    covariates, unadjusted
+        Names of what was adjusted for, and the relevance of every feature before that.
+    rows_asked, n_groups_of_rows
+        How rows were compared: as independent ``"rows"``, ``"within"`` groups of rows, or as
+        ``"means"`` of groups; and how many groups there were.
     on_empty
         What to do when the level selects nothing.
     target, n_rows
@@ -54,6 +63,7 @@ class Selection:
     evidence: Any
     decision: Decision
     picture: Picture
+    likeness: tuple[Vector, ...]
     copies: tuple[Indices, ...]
     constants: Indices
     on_empty: str
@@ -64,6 +74,11 @@ class Selection:
     seed: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     source: dict[str, str] = field(default_factory=dict)
+    always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))
+    covariates: tuple[str, ...] = ()
+    unadjusted: Vector = field(default_factory=lambda: np.empty(0))
+    rows_asked: str = "rows"
+    n_groups_of_rows: int = 0
 
     @property
     def n_features(self) -> int:
@@ -108,6 +123,11 @@ class Selection:
             for lead, group in zip(self.selected, self.members, strict=True)
         )
 
+    @cached_property
+    def alike(self) -> tuple[Vector, ...]:
+        """Spearman's correlation of each of `members` with its lead."""
+        return tuple(self._likeness_of(int(h)) for h in self.decision.selected)
+
     @property
     def n_groups(self) -> int:
         """How many of the selected features stand for a group of look-alikes."""
@@ -149,8 +169,10 @@ class Selection:
 
     @cached_property
     def q_values(self) -> Vector:
-        """Smallest level that selects each feature, or its group; 1 if there is none."""
-        return self._by_feature(self.decision.q_values, 1.0)
+        """Smallest level that selects each feature, or a group it leads; 1 if there is none."""
+        q = self._by_feature(self.decision.q_values, 1.0).copy()
+        np.minimum.at(q, self.evidence.leads, self.decision.q_values)
+        return q
 
     @cached_property
     def frequency(self) -> Vector:
@@ -165,6 +187,12 @@ class Selection:
             leaders[same] = same[0]
         return leaders
 
+    def n_alike(self, feature: int) -> int:
+        """Size of the smallest group that a feature was asked about in, copies counted once."""
+        numbers = self.evidence.hypotheses[0]
+        inside = np.flatnonzero(numbers == numbers[feature])
+        return len(np.unique(self.leaders[inside]))
+
     def at(self, fdr: float, on_empty: str | None = None) -> Selection:
         """Decide again at another level, and by another rule if given, without fitting again."""
         rule = self.on_empty if on_empty is None else on_empty
@@ -174,6 +202,8 @@ class Selection:
         """What became of a feature, in a word or two."""
         k = self.position(feature)
         leader = int(self.leaders[k])
+        if k in self.always_kept:
+            return "always kept"
         if k in self._constants:
             return "constant"
         if self.support[k]:
@@ -220,7 +250,16 @@ class Selection:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """What tables show of every feature besides its name and outcome, by name."""
-        return {"q_value": self.q_values, **self.evidence.columns(self.picture.labels, self.n_rows)}
+        labels, found = self.picture.labels, self.decision.selected
+        columns = {"q_value": self.q_values, **self.evidence.columns(labels, self.n_rows)}
+        told = self.evidence.findings(found, labels, self.n_rows)
+        told["q_value"] = self.decision.q_values[found]
+        if self.unadjusted.size:
+            columns["relevance_unadjusted"] = self.unadjusted
+        for name in columns.keys() & told.keys():  # what was selected, as what it was
+            columns[name] = columns[name].copy()
+            columns[name][self.selected] = told[name]
+        return columns
 
     def report(self, path: str | PathLike[str]) -> Any:
         """Write a report as one HTML file that needs nothing else; returns its path."""
@@ -279,10 +318,17 @@ class Selection:
                 "size": [len(group) for group in members],
                 "q_value": self.decision.q_values[hypotheses],
                 **evidence.findings(hypotheses, self.picture.labels, self.n_rows),
+                "least_alike": [np.abs(self._likeness_of(int(h))).min() for h in hypotheses],
                 "may_carry_it": [" ".join(self.names[k] for k in group) for group in carriers],
                 "members": [" ".join(self.names[k] for k in group) for group in members],
             }
         )
+
+    def _likeness_of(self, hypothesis: int) -> Vector:
+        """Spearman's correlation of the members of a hypothesis with its lead."""
+        members = self.evidence.members_of(hypothesis)
+        partitions = zip(self.evidence.hypotheses, self.likeness, strict=True)
+        return next(r[members] for numbers, r in partitions if numbers[members[0]] == hypothesis)
 
     def _by_feature(self, values: Vector, otherwise: float) -> Vector:
         """Values of hypotheses by feature, going by the finest groups; constants have none."""

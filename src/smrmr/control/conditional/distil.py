@@ -26,7 +26,7 @@ from ...solver import solve
 from ...types import Indices, Mask, Matrix, Vector
 from .paths import Path, follow
 from .ridge import leave_one_out
-from .scores import Part, standardised
+from .scores import Part
 
 MOST_IN_FIT = 1000  # features, those most associated with the target
 MOST_IN_KERNEL = 12
@@ -57,14 +57,20 @@ class Distilled:
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|."""
+    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|.
+
+    They are free of the orthonormal rows `given`, what covariates span, and so is the target: that
+    is a fit in which covariates take part without a penalty.
+    """
 
     Z: Matrix
+    bows: Matrix
+    given: Matrix
 
     @cached_property
     def columns(self) -> Matrix:
-        r"""Z and standardised \|Z\|, (2 p, n)."""
-        return np.concatenate([self.Z, standardised(np.abs(self.Z))])
+        r"""Z and \|Z\|, (2 p, n)."""
+        return np.concatenate([self.Z, self.bows])
 
     @cached_property
     def gram(self) -> Matrix:
@@ -76,12 +82,22 @@ class Basis:
         """Number of samples."""
         return int(self.Z.shape[1])
 
+    @property
+    def freedom(self) -> int:
+        """Number of samples less what covariates take up."""
+        return self.n_rows - len(self.given)
+
+    @cached_property
+    def own_weight(self) -> Vector:
+        """Weight of every row in its own fit to covariates and a constant."""
+        return np.asarray(np.sum(self.given**2, axis=0) + 1 / self.n_rows)
+
     def leverage(self, support: Indices) -> Vector:
-        """Weight of every row in its own least squares fit to some columns and a constant."""
+        """Weight of every row in its own fit to some columns, covariates and a constant."""
         if len(support) == 0:
-            return np.full(self.n_rows, 1 / self.n_rows)
+            return self.own_weight
         orthonormal = np.linalg.qr(self.columns[support].T)[0]
-        return np.asarray(np.sum(orthonormal**2, axis=1) + 1 / self.n_rows)
+        return np.asarray(np.sum(orthonormal**2, axis=1) + self.own_weight)
 
 
 @dataclass(eq=False)
@@ -128,8 +144,8 @@ class Distiller:
         trust = trust / (trust + _error(better) ** SHARPNESS)
         together = (1 - trust) * left_out + trust * better
         error = _error(together)
-        if self.part.binary:
-            together = through_link(y, y - together)
+        if self.part.inside is not None:
+            together = through_link(self.part.inside, y - together, self.basis.given)
         residual = (1 - trust) * own + trust * together
         used = np.concatenate([support % len(self.basis.Z), *map(np.array, chosen.values())])
         return Distilled(
@@ -171,7 +187,7 @@ class Distiller:
         path = follow(
             self.basis.gram[:size, :size],
             self._gain[:size],
-            self.basis.n_rows,
+            self.basis.freedom,
             concave,
             np.tile(left_out, 2 if bows else 1),
             known,
@@ -236,11 +252,16 @@ class BestOf:
         return min(fits, key=lambda fit: fit.error)
 
 
-def through_link(y: Vector, prediction: Vector) -> Vector:
-    """Residual of a 0/1 target under a logistic regression on one prediction, in units of y."""
-    high = y > 0
-    inputs = np.stack([np.ones_like(y), prediction])
-    weights, ridge = np.array([0.0, 1.0]), np.diag([1e-6, LINK_RIDGE])
+def through_link(high: Mask, prediction: Vector, given: Matrix) -> Vector:
+    """Residual of a class under a logistic regression on one prediction and covariates.
+
+    In units of the standardised class; covariates are orthonormal rows.
+    """
+    covariates = np.sqrt(len(high)) * given
+    inputs = np.concatenate([np.ones((1, len(high))), prediction[None], covariates])
+    weights = np.zeros(len(inputs))
+    weights[1] = 1.0
+    ridge = np.diag([1e-6, *[LINK_RIDGE] * (len(inputs) - 1)])
     for _ in range(30):
         chance = 1 / (1 + np.exp(-np.clip(weights @ inputs, -30, 30)))
         slope = inputs @ (high - chance) - ridge @ weights

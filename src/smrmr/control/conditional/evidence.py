@@ -110,10 +110,17 @@ class TestEvidence:
         """p-value of each feature, or of its group in the finest partition; 1 if not tested."""
         return np.where(self.hypotheses[0] < 0, 1.0, self.p_of_hypotheses[self.hypotheses[0]])
 
+    @cached_property
+    def p_as_leads(self) -> Vector:
+        """p-value of each feature, or of a group that it leads if that is smaller."""
+        best = self.p_values.copy()
+        np.minimum.at(best, self.leads, self.p_of_hypotheses)
+        return best
+
     @property
     def scores(self) -> Vector:
         """What features are ranked by: the more digits of p are zero, the better."""
-        return np.asarray(-np.log10(self.p_values) + 0.0)
+        return np.asarray(-np.log10(self.p_as_leads) + 0.0)
 
     @property
     def weighed(self) -> Indices:
@@ -178,7 +185,7 @@ class TestEvidence:
         """What a table of all features shows besides the decision."""
         direction, effect = self.directions(labels, n_rows)
         return {
-            "p_value": self.p_values,
+            "p_value": self.p_as_leads,
             "direction": direction,
             "effect": effect,
             "p_value_alone": self.marginal,

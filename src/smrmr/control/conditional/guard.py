@@ -16,7 +16,10 @@ BONFERRONI = 0.01
 
 
 def still_depends(layout: Layout, column: int, inside: Indices, r: Vector) -> bool:
-    """Whether r depends on one of the 50 columns most associated with its own but for `inside`."""
+    """Whether r depends on a covariate, or on one of 50 columns.
+
+    These are the columns most associated with its own but for `inside`.
+    """
     z = layout.light[column]
     near = np.maximum(np.abs(layout.light @ z), np.abs(layout.light_bows @ z))
     near[inside] = -1.0
@@ -25,6 +28,8 @@ def still_depends(layout: Layout, column: int, inside: Indices, r: Vector) -> bo
     asked = asked[near[asked] >= 0]
     tiny, other = layout.tiny
     pc = by_rank("pc", layout.n_rows)
-    found = [covariance_of_values(layout.Z[j] + tiny, r + other, *pc) for j in asked]
+    columns = [*layout.Z[asked], *layout.covariates]
+    found = [covariance_of_values(column + tiny, r + other, *pc) for column in columns]
     p = covariance_tail(np.array(found), layout.n_rows)
-    return bool(len(near) * p.min(initial=1.0) < BONFERRONI)  # the 50 were chosen from so many
+    n_asked = len(near) + len(layout.covariates)  # the 50 were chosen from so many
+    return bool(n_asked * p.min(initial=1.0) < BONFERRONI)

@@ -9,25 +9,26 @@ import numpy as np
 
 from ...association.associator import Associator
 from ...data.columns import Columns
+from ...data.scaling import unit_scale
 from ...data.study import Study
 from ...data.target import Target, take_rows
 from ...groups.groups import Groups
 from ...measures import as_measure
-from ...measures.scaling import unit_scale
 from ...runs.work import Work
-from ...types import Indices, Mask, Matrix, Vector
+from ...types import Data, Indices, Mask, Matrix, Vector
 from .distil import MOST_IN_FIT
-from .residuals import Neighbours, compare
+from .residuals import Comparison, Neighbours, compare, residual
 from .scores import (
     Part,
     doubled_ranks,
+    freed,
     normal_scores,
     parts_of,
     row_order,
     standardised,
     tie_breakers,
 )
-from .statistics import combine_groups, p_values
+from .statistics import WEIGHTS, WITHIN, combine_groups, over_parts, p_values
 
 NEAR_NORMAL = 0.95  # correlation of a column with its normal scores, to be taken as it is
 FEW_SKEWED = 0.05  # share of columns below, up to which scores do for them
@@ -37,9 +38,13 @@ COLUMNS_AT_ONCE = 1024  # that are read and ranked together
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Columns and parts of the target, standardised, as fits of the target see them."""
+    """Columns, their absolute values and parts of the target, as fits of the target see them.
+
+    All are standardised and free of covariates.
+    """
 
     columns: Matrix
+    bows: Matrix
     parts: tuple[Part, ...]
 
 
@@ -50,8 +55,12 @@ class Layout:
     Attributes
     ----------
     Z
-        Normal scores, one row per column of the model: a feature is one, a category of more than
-        two levels one per level.
+        Normal scores, freed of covariates, one row per column of the model: a feature is one, a
+        category of more than two levels one per level.
+    given
+        Orthonormal rows that span what covariates may do.
+    covariates
+        Their columns, one row each.
     features
         Positions in X of the features tested: of every group the one most associated with the
         target, the strongest first, then the second of every group, and so on.
@@ -78,9 +87,13 @@ class Layout:
         Breaks ties of features and of the target.
     statistic
         Which statistic of `dependence` the tests use.
+    kinds
+        Weights of the kinds of statistics, see `statistics.p_values`.
     """
 
     Z: Matrix
+    given: Matrix
+    covariates: Matrix
     features: Indices
     whose: Indices
     owners: tuple[Indices, ...]
@@ -92,6 +105,7 @@ class Layout:
     target: str
     tiny: tuple[Vector, Vector]
     statistic: str
+    kinds: Matrix
 
     @cached_property
     def light(self) -> Matrix:
@@ -111,6 +125,14 @@ class Layout:
             np.flatnonzero(owners > max(known[: i + 1])) for i, owners in enumerate(self.owners)
         )
 
+    def left_of(self, row: int, straight: Indices, bent: Indices) -> Vector:
+        """What is left of a row of `Z` once covariates and these neighbours have spoken."""
+        return residual(self.Z, row, straight, bent, self.given)
+
+    def p_values(self, found: Comparison, bent: Data, rows: Indices) -> Matrix:
+        """p-values of what was found of some rows of `Z`."""
+        return p_values(found, self.n_rows, bent, self.tied[rows], self.kinds)
+
     @property
     def n_rows(self) -> int:
         """Number of samples."""
@@ -126,12 +148,15 @@ def lay_out(study: Study, groups: Groups, statistic: str, work: Work) -> Layout:
     ranks, whose, normality = _ranks(study.columns, features, work)
     order = row_order(ranks, study.target)
     ranks = ranks[:, order]
-    Z = normal_scores(ranks)
+    given, design = _given(study, order)
+    Z = freed(normal_scores(ranks), given)
     target = take_rows(study.target, order)
-    parts = parts_of(target)
+    parts = parts_of(target, given)
     tiny = tie_breakers(len(order))
     tied = _are_tied(ranks)
-    per_feature = combine_groups(_alone(Z, parts, tiny, tied, statistic), whose)
+    kinds = WITHIN if study.rows.asked == "within" else WEIGHTS
+    alone = p_values(_alone(Z, parts, tiny, given, statistic), len(order), False, tied, kinds)
+    per_feature = over_parts(combine_groups(alone, whose))
     # columns that tell the same alone are told apart by a sum that only they have
     content = ranks.astype(np.int64) @ np.arange(len(order)) ** 2
     first = np.searchsorted(whose, np.arange(len(features)))
@@ -144,10 +169,14 @@ def lay_out(study: Study, groups: Groups, statistic: str, work: Work) -> Layout:
     owners = tuple(numbers[features[whose]] for numbers in groups.hypotheses)
     n_fitted = min(len(Z), MOST_IN_FIT + most_of_one(owners[-1]))
     values, _ = _values(study.columns, features[: whose[n_fitted - 1] + 1])
-    views = _views(Z[:n_fitted], values[:n_fitted, order], normality[rows], target)
+    scores = normal_scores(ranks[rows[:n_fitted]])
+    views = _views(scores, values[:n_fitted, order], normality[rows], target, given)
     engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
+    asked = target if not len(given) else _left_of(parts)
     return Layout(
         Z=Z,
+        given=given,
+        covariates=design,
         features=features,
         whose=whose,
         owners=owners,
@@ -155,10 +184,11 @@ def lay_out(study: Study, groups: Groups, statistic: str, work: Work) -> Layout:
         views=views,
         marginal=per_feature[by_association],
         tied=tied[rows],
-        relevance=engine.with_target(target),
+        relevance=engine.with_target(asked),
         target=target.kind,
         tiny=tiny,
         statistic=statistic,
+        kinds=kinds,
     )
 
 
@@ -194,14 +224,35 @@ def most_of_one(owners: Indices) -> int:
     return int(np.bincount(owners).max())
 
 
-def _views(Z: Matrix, values: Matrix, normality: Vector, target: Target) -> tuple[View, ...]:
+def _given(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
+    """What covariates span, and their columns, as rows of samples in this order."""
+    if study.covariates is None:
+        return np.empty((0, len(rows))), np.empty((0, len(rows)))
+    covariates = study.covariates.take(rows)
+    return covariates.basis, np.ascontiguousarray(covariates.design.T)
+
+
+def _left_of(parts: tuple[Part, ...]) -> Target:
+    """What covariates leave of the target."""
+    if len(parts) == 1:
+        return Target("continuous", parts[0].y)
+    return Target("multi-output", np.stack([part.y for part in parts], axis=1))
+
+
+def _views(
+    scores: Matrix, values: Matrix, normality: Vector, target: Target, given: Matrix
+) -> tuple[View, ...]:
     """Ways to fit the target to some columns; `normality` is of these and of all others."""
     plain = standardised(values)
-    near_normal = normality[: len(Z), None] >= NEAR_NORMAL
-    mild = View(np.where(near_normal, plain, Z), parts_of(target))
-    if np.mean(normality < NEAR_NORMAL) <= FEW_SKEWED:
-        return (mild,)
-    return (mild, View(plain, parts_of(target, scored=False)))
+    near_normal = normality[: len(scores), None] >= NEAR_NORMAL
+    mild = np.where(near_normal, plain, scores)
+    ways = [(mild, parts_of(target, given))]
+    if np.mean(normality < NEAR_NORMAL) > FEW_SKEWED:
+        ways.append((plain, parts_of(target, given, scored=False)))
+    return tuple(
+        View(freed(columns, given), freed(standardised(np.abs(columns)), given), parts)
+        for columns, parts in ways
+    )
 
 
 def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Indices, Vector]:
@@ -238,10 +289,9 @@ def _are_tied(ranks: Matrix) -> Mask:
 
 
 def _alone(
-    Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector], tied: Mask, statistic: str
-) -> Matrix:
-    """p-value of every column alone, for every part of the target."""
+    Z: Matrix, parts: tuple[Part, ...], tiny: tuple[Vector, Vector], given: Matrix, statistic: str
+) -> Comparison:
+    """Every column alone compared with every part of the target."""
     none = np.full((len(Z), 1), -1)
     E = np.stack([part.y for part in parts])
-    found = compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny, statistic)
-    return p_values(found, Z.shape[1], bent=False, tied=tied)
+    return compare(Z, np.arange(len(Z)), Neighbours(none, none), E, tiny, given, statistic)

@@ -84,28 +84,35 @@ def _follow(
     n: int,
 ) -> None:
     size = len(gain)
-    b, gradient = np.zeros(size), gain.copy()
-    working, is_working = np.empty(size, np.int64), np.zeros(size, np.bool_)
-    n_working = 0
-    least, since = np.inf, 0
+    gradient = gain.copy()
+    is_working = out.copy()  # whoever is left out is never asked to join
+    working = np.empty(0, np.int64)
+    b, among = np.empty(0), np.empty((0, 0))  # coefficients and inner products of working columns
     if done:
-        b[:] = coefficients[done - 1]
-    for j in range(size):
-        if b[j] != 0.0:
-            working[n_working], is_working[j] = j, True
-            n_working += 1
-            gradient -= b[j] * gram[j]
+        working = np.flatnonzero(coefficients[done - 1])
+        is_working[working] = True
+        b = coefficients[done - 1][working]
+        among = _extended(among, gram, working)
+        _find_gradient(gram, gain, working, b, gradient)
+    least, since = np.inf, 0
     for step in range(len(lams)):
         if step >= done:
-            n_working = _descend(
-                gram, gain, b, gradient, working, is_working, n_working, lams[step], concave, out
-            )
-            coefficients[step] = b
-            n_active, error = 0, 1.0  # y has variance 1
-            for a in range(n_working):
-                j = working[a]
-                n_active += b[j] != 0.0
-                error -= b[j] * (gain[j] + gradient[j])
+            for _ in range(50):
+                own = gradient[working]
+                _descend(among, b, own, lams[step], concave)
+                _find_gradient(gram, gain, working, b, gradient)
+                joining = np.flatnonzero(~is_working & (np.abs(gradient) > lams[step] * (1 + 1e-9)))
+                if not len(joining):
+                    break
+                is_working[joining] = True
+                working = np.concatenate((working, joining))
+                b = np.concatenate((b, np.zeros(len(joining))))
+                among = _extended(among, gram, working)
+            coefficients[step][working] = b
+            n_active = np.count_nonzero(b)
+            error = 1.0  # y has variance 1
+            for a in range(len(working)):
+                error -= b[a] * (gain[working[a]] + gradient[working[a]])
             if 2 * n_active > n:
                 break
             error = max(error, 1e-12)
@@ -122,53 +129,49 @@ def _follow(
 
 
 @compiled
-def _descend(
-    gram: Array,
-    gain: Array,
-    b: Array,
-    gradient: Array,
-    working: Array,
-    is_working: Array,
-    n_working: int,
-    lam: float,
-    concave: bool,
-    out: Array,
-) -> Any:
-    """Coordinate descent among working columns, which grow by those that violate optimality."""
-    for _ in range(50):
-        for _ in range(500):
-            largest_step = 0.0
-            for a in range(n_working):
-                j = working[a]
-                z = gradient[j] + b[j]
-                size = abs(z)
-                if size <= lam:
-                    new = 0.0
-                elif not concave:
-                    new = np.sign(z) * (size - lam)
-                elif size <= CONCAVITY * lam:
-                    new = np.sign(z) * (size - lam) * CONCAVITY / (CONCAVITY - 1)
-                else:
-                    new = z
-                step = new - b[j]
-                if step != 0.0:
-                    b[j] = new
-                    for q in range(n_working):
-                        gradient[working[q]] -= step * gram[j, working[q]]
-                    largest_step = max(largest_step, abs(step))
-            if largest_step < TOLERANCE:
-                break
-        gradient[:] = gain
-        for a in range(n_working):
-            j = working[a]
-            if b[j] != 0.0:
-                gradient -= b[j] * gram[j]
-        grown = False
-        for j in range(len(gain)):
-            if not is_working[j] and not out[j] and abs(gradient[j]) > lam * (1 + 1e-9):
-                working[n_working], is_working[j] = j, True
-                n_working += 1
-                grown = True
-        if not grown:
+def _descend(among: Array, b: Array, gradient: Array, lam: float, concave: bool) -> None:
+    """Coordinate descent among working columns; changes `b` and their `gradient`."""
+    for _ in range(500):
+        largest_step = 0.0
+        for j in range(len(b)):
+            z = gradient[j] + b[j]
+            size = abs(z)
+            if size <= lam:
+                new = 0.0
+            elif not concave:
+                new = np.sign(z) * (size - lam)
+            elif size <= CONCAVITY * lam:
+                new = np.sign(z) * (size - lam) * CONCAVITY / (CONCAVITY - 1)
+            else:
+                new = z
+            step = new - b[j]
+            if step != 0.0:
+                b[j] = new
+                for q in range(len(b)):
+                    gradient[q] -= step * among[j, q]
+                largest_step = max(largest_step, abs(step))
+        if largest_step < TOLERANCE:
             break
-    return n_working
+
+
+@compiled
+def _find_gradient(gram: Array, gain: Array, working: Array, b: Array, gradient: Array) -> None:
+    """Inner products of all columns with what the working columns leave of the target."""
+    gradient[:] = gain
+    for a in range(len(b)):
+        if b[a] != 0.0:
+            row = gram[working[a]]
+            for q in range(len(gradient)):
+                gradient[q] -= b[a] * row[q]
+
+
+@compiled
+def _extended(among: Array, gram: Array, working: Array) -> Any:
+    """Inner products of the working columns, of which those of the first are known."""
+    known, size = len(among), len(working)
+    found = np.empty((size, size))
+    found[:known, :known] = among
+    for i in range(known, size):
+        for j in range(i + 1):
+            found[i, j] = found[j, i] = gram[working[i], working[j]]
+    return found

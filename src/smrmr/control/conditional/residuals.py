@@ -90,26 +90,29 @@ def compare(
     neighbours: Neighbours,
     E: Matrix,
     tiny: tuple[Vector, Vector],
+    given: Matrix,
     statistic: str = "pc",
 ) -> Comparison:
-    """Compare residuals of columns with those of the target's parts, the rows of `E`."""
+    """Compare residuals of columns with those of the target's parts, the rows of `E`.
+
+    Both are freed of the orthonormal rows `given`, what covariates span, and of the neighbours.
+    """
     found = np.zeros((6, len(columns), len(E)))
     rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
     near, which = (neighbours.straight, neighbours.bent), by_rank(statistic, Z.shape[1])
     scores = scores_by_rank(Z.shape[1])
-    _compare(Z, columns, *near, E, *tiny, *which, scores, found, rank, left)
+    _compare(Z, columns, *near, E, given, *tiny, *which, scores, found, rank, left)
     covariance, correlation, bowed, spread, product, product_bowed = found
     return Comparison(
         covariance, correlation, bowed, spread, product, product_bowed, rank, left, statistic
     )
 
 
-def residual(Z: Matrix, column: int, straight: Indices, bent: Indices) -> Vector:
-    """What is left of one column once its neighbours have spoken."""
-    n = Z.shape[1]
-    basis = np.empty((n // MOST_OF_ROWS + 1, n))
+def residual(Z: Matrix, column: int, straight: Indices, bent: Indices, given: Matrix) -> Vector:
+    """What is left of one column once covariates and its neighbours have spoken."""
+    basis = _room_for(given)
     r: Vector = Z[column].copy()
-    _free(r, basis, _span(Z, straight, bent, basis))
+    _free(r, basis, _span(Z, straight, bent, basis, len(given)))
     return r
 
 
@@ -120,6 +123,7 @@ def _compare(
     straight: Array,
     bent: Array,
     E: Array,
+    given: Array,
     tiny_x: Array,
     tiny_y: Array,
     statistic: int,
@@ -129,13 +133,12 @@ def _compare(
     rank: Array,
     left: Array,
 ) -> None:
-    n = Z.shape[1]
-    basis = np.empty((n // MOST_OF_ROWS + 1, n))
-    scored = np.empty(n)
+    basis = _room_for(given)
+    scored = np.empty(Z.shape[1])
     for i in range(len(columns)):
         r = Z[columns[i]].copy()
         before = np.sum(r * r)
-        rank[i] = _span(Z, straight[i], bent[i], basis)
+        rank[i] = _span(Z, straight[i], bent[i], basis, len(given))
         _free(r, basis, rank[i])
         left[i] = np.sum(r * r) / before if before > 0 else 0.0
         if left[i] < LEAST_NORM:
@@ -158,9 +161,18 @@ def _compare(
 
 
 @compiled
-def _span(Z: Array, straight: Array, bent: Array, basis: Array) -> Any:
-    """Fill an orthonormal basis of the neighbours; return its size."""
-    size, most = 0, len(basis) - 1
+def _room_for(given: Array) -> Any:
+    """An orthonormal basis that begins with `given` and has room for neighbours."""
+    size, n = given.shape
+    basis = np.empty((size + (n - size) // MOST_OF_ROWS + 1, n))
+    basis[:size] = given
+    return basis
+
+
+@compiled
+def _span(Z: Array, straight: Array, bent: Array, basis: Array, size: int) -> Any:
+    """Add the neighbours to the first rows of an orthonormal basis; return its size."""
+    most = len(basis) - 1
     for j in straight:
         if j >= 0:
             size = _extend(basis, size, most, Z[j].copy())

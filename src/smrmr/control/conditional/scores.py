@@ -8,11 +8,12 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
+from ...data.scaling import unit_scale
 from ...data.target import Target
-from ...measures.scaling import unit_scale
-from ...types import Indices, Matrix, Vector
+from ...types import Indices, Mask, Matrix, Vector
 
 LONG_TAILS = 5.0  # of fourth powers of a standardised target, on average; 3 if it is normal
+LEAST_LEFT = 1e-6  # of the length of a column, below which covariates explain all of it
 JITTER = 1e-9  # breaks ties of scores and of residuals
 
 
@@ -20,13 +21,13 @@ JITTER = 1e-9  # breaks ties of scores and of residuals
 class Part:
     """One column that stands for the target or for a part of it: an output, or a class.
 
-    `y` has mean 0 and variance 1. `name` is that of the class, or of the output if there are
-    several; `binary` says that y has two values, in the class or not.
+    `y` has mean 0 and variance 1 and is free of covariates. `name` is that of the class, or of the
+    output if there are several; `inside` says of a class which rows are in it.
     """
 
     name: str
     y: Vector
-    binary: bool
+    inside: Mask | None = None
 
 
 def doubled_ranks(values: Matrix) -> Matrix:
@@ -46,8 +47,17 @@ def standardised(values: Matrix) -> Matrix:
     return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
 
 
-def parts_of(target: Target, scored: bool = True) -> tuple[Part, ...]:
-    """The target as columns: numbers, and one indicator per class.
+def freed(values: Matrix, given: Matrix) -> Matrix:
+    """Standardised rows without what orthonormal rows explain of them, standardised again."""
+    if not len(given):
+        return values
+    left = values - (values @ given.T) @ given
+    gone = left.std(axis=-1, keepdims=True) < LEAST_LEFT
+    return standardised(np.where(gone, 0.0, left))
+
+
+def parts_of(target: Target, given: Matrix, scored: bool = True) -> tuple[Part, ...]:
+    """The target as columns, freed of the orthonormal rows `given`: numbers, or indicators.
 
     Normal scores take the place of numbers with long tails, if `scored`. Of two classes one tells
     all, so the second stands for both.
@@ -57,13 +67,13 @@ def parts_of(target: Target, scored: bool = True) -> tuple[Part, ...]:
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         plain, scores = standardised(unit_scale(outputs)), normal_scores(doubled_ranks(outputs))
         long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
-        y = np.where(long_tails[:, None], scores, plain)
-        return tuple(Part(name, y[i], binary=False) for i, name in enumerate(names))
+        y = freed(np.where(long_tails[:, None], scores, plain), given)
+        return tuple(Part(name, y[i]) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)
     order = range(len(target.labels))
     shown = order[1:] if len(order) == 2 else order
     return tuple(
-        Part(target.labels[code], standardised((codes == code) * 1.0), binary=True)
+        Part(target.labels[code], freed(standardised((codes == code) * 1.0), given), codes == code)
         for code in shown
     )
 

@@ -16,12 +16,16 @@ from .residuals import Comparison
 
 # of projection correlation, r with e, r with |e|, |r| with e; the second where bows helped the fit
 WEIGHTS = np.array([(0.35, 0.5, 0.1, 0.05), (0.25, 0.3, 0.1, 0.35)])
+# within groups of rows, where what is left adds up to 0, only r with e keeps its null
+WITHIN = np.array([(0, 1, 0, 0), (0, 1, 0, 0)])
 LEAST_OWN = 0.05  # of a column's variance, that is worth a test
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
-def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:
+def p_values(found: Comparison, n: int, bent: Data, tied: Mask, kinds: Matrix = WEIGHTS) -> Matrix:
     """p-value of every column and part; `bent` says for which parts bows helped the fit.
+
+    `kinds` are weights of the statistics, a row without and one with bows.
 
     What is left of a `tied` column, such as one of 0 and 1, cannot be independent of the others:
     its spread goes with its mean. So only the mean is asked about, and `second_opinion` must agree.
@@ -32,7 +36,7 @@ def p_values(found: Comparison, n: int, bent: Data, tied: Mask) -> Matrix:
     shrunk = found.covariance * ((n - found.rank[:, None]) / n)  # r has lost `rank` dimensions
     correlations = (found.correlation, found.spread, found.bowed)
     tails = [correlation_tail(correlation, freedom) for correlation in correlations]
-    weights = WEIGHTS[np.atleast_1d(bent).astype(int)].T[:, None]
+    weights = kinds[np.atleast_1d(bent).astype(int)].T[:, None]
     together = combine(np.stack([covariance_tail(shrunk, n, found.statistic), *tails]), weights)
     of_mean = np.maximum(tails[0], second_opinion(found, n, False))
     together = np.where(tied[:, None], of_mean, together)
@@ -60,16 +64,23 @@ def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:
     return np.asarray(2 * stdtr(freedom, -t))
 
 
-def combine_groups(p: Matrix, groups: Indices) -> Vector:
-    """One p-value per group, which are numbered from 0, of its rows and all columns.
+def combine_groups(p: Matrix, groups: Indices) -> Matrix:
+    """One p-value per group, which are numbered from 0, and part, of the rows that were tested.
 
-    It is 1 where all are: these were not tested.
+    It is 1 where no row was.
     """
-    size = np.bincount(groups) * p.shape[1]
-    total = np.bincount(groups, weights=_cotangents(p).sum(axis=1))
-    together = _from_cotangents(total / np.maximum(size, 1))
-    tested = np.bincount(groups, weights=p.min(axis=1) < 1) > 0
-    return np.where(tested, together, 1.0)
+    tested = p < 1
+    cotangents = np.where(tested, _cotangents(p), 0.0)
+    total, size = (
+        np.stack([np.bincount(groups, weights=column) for column in values.T], axis=1)
+        for values in (cotangents, tested)
+    )
+    return np.where(size > 0, _from_cotangents(total / np.maximum(size, 1)), 1.0)
+
+
+def over_parts(p: Matrix) -> Vector:
+    """One p-value per row, of all its parts; 1 where all are: these were not tested."""
+    return np.where(p.min(axis=1) < 1, combine(p.T), 1.0)
 
 
 def combine(p: Matrix, weights: Matrix | None = None) -> Vector:

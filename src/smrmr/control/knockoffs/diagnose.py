@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...data.columns import Columns, as_columns
 from ...data.messages import named
-from ...groups.fingerprints import unit_columns
+from ...data.scaling import unit_columns
 from ...settings import as_generator
 from ...types import Data, Indices, Mask, Matrix, Vector
 

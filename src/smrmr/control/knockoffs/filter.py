@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from ...data.columns import Columns, as_columns
 from ...data.messages import named, warn
-from ...data.study import Study
+from ...data.study import Study, adjusted
 from ...groups.copies import Copies, find_copies
 from ...groups.groups import Groups
 from ...measures import as_measure
@@ -78,6 +78,8 @@ class KnockoffFilter:
     n_draws: int = 1
     cross_terms: bool = True
     alias: ClassVar[str] = "knockoffs"
+    nested_groups: ClassVar[bool] = False
+    cuts: ClassVar[tuple[float, ...]] = (1.0,)
 
     def __post_init__(self) -> None:
         readers = {
@@ -137,12 +139,8 @@ class KnockoffFilter:
     def weigh(
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> KnockoffEvidence:
-        """Importances of all features, draw by draw."""
-        if len(groups.partitions) > 1:
-            raise ValueError(
-                f"knockoffs take groups of one kind, but {len(groups.partitions)} cuts of alike "
-                "were asked for. Give one, or use control='tests'."
-            )
+        """Importances of all features, draw by draw; of what covariates leave of them, if any."""
+        study = adjusted(study)
         copies = groups.copies
         relevance: Vector = np.zeros(study.columns.n_columns)
         draws = []
@@ -180,7 +178,7 @@ class KnockoffFilter:
         with work.stage("diagnosis", steps=True):
             diagnosis = diagnose(originals, drawn.X_knockoff, diagnosis_rng, group)
         with work.stage("associations"):
-            pairs = pair(values, drawn.X_knockoff, study.target, screening)
+            pairs = pair(values, drawn.X_knockoff, study, screening)
             associations = associate_pairs(pairs, self.measure, self.cross_terms, work)
         with work.stage("tuning", steps=True):
             problem = Problem(pairs, self.measure, self.cross_terms, associations, self.penalty)

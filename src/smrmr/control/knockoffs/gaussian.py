@@ -8,8 +8,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...data.columns import Columns
+from ...data.scaling import unit_columns
 from ...groups.copies import Copies, signs_against, tiles
-from ...groups.fingerprints import have_ties, unit_columns
+from ...groups.fingerprints import have_ties
 from ...runs.blocks import one_blas_thread
 from ...settings import EqualByText, check_choice
 from ...types import Indices, Mask, Matrix, Vector

@@ -11,7 +11,7 @@ from ...association import Associations
 from ...association.associator import Associator
 from ...data.columns import Columns
 from ...data.study import Study
-from ...data.target import Target, take_rows
+from ...data.target import take_rows
 from ...measures.protocol import Measure
 from ...runs.work import Work
 from ...types import Indices
@@ -39,10 +39,7 @@ class Pairs:
 
 
 def pair(
-    values: NDArray[np.generic],
-    X_knockoff: NDArray[np.generic],
-    target: Target,
-    screening: Screening,
+    values: NDArray[np.generic], X_knockoff: NDArray[np.generic], study: Study, screening: Screening
 ) -> Pairs:
     """Put knockoffs beside the features that were kept, and recycled rows above them.
 
@@ -53,8 +50,9 @@ def pair(
     if len(again):
         columns = np.vstack([np.hstack([values[again], values[again]]), columns])
     part = np.repeat([0, 1], [len(again), len(rows)])
-    response = take_rows(target, np.concatenate([again, rows]))
-    return Pairs(Study(Columns.bare(columns), response), part)
+    order = np.concatenate([again, rows])
+    response = take_rows(study.target, order)
+    return Pairs(Study(Columns.bare(columns), response, rows=study.rows.take(order)), part)
 
 
 def associate_pairs(pairs: Pairs, measure: Measure, cross_terms: bool, work: Work) -> Associations:

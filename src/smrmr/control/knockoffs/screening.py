@@ -107,7 +107,7 @@ class Split:
                     "2 p < n. Leave it out, or set always=True."
                 )
             return KeepAll().screen(study, measure, penalty, rng, work)
-        rows_screen, rows_select = split_rows(study.target, self.share, rng)
+        rows_screen, rows_select = split_rows(study.target, self.share, rng, study.rows.codes)
         n_keep = self._number_to_keep(len(rows_screen), len(rows_select), p)
         part = study.take(rows_screen)
         if (part.target.values == part.target.values[:1]).all():
@@ -159,9 +159,18 @@ def as_screening(screening: Any) -> Any:
     return read_strategy("screening", screening, SCREENS, "screen")
 
 
-def split_rows(target: Target, share: float, rng: Generator) -> tuple[Indices, Indices]:
-    """Draw ``floor(share n)`` rows to screen, of every class its share, and the rest to select."""
+def split_rows(
+    target: Target, share: float, rng: Generator, groups: Indices | None = None
+) -> tuple[Indices, Indices]:
+    """Draw ``floor(share n)`` rows to screen, of every class its share, and the rest to select.
+
+    Rows of one group stay together: then so many groups are drawn.
+    """
     n = target.n_rows
+    if groups is not None:
+        order = rng.permutation(np.unique(groups))
+        screened = np.isin(groups, order[: int(np.floor(share * len(order) + 1e-9))])
+        return np.flatnonzero(screened), np.flatnonzero(~screened)
     n_screen = int(np.floor(share * n + 1e-9))
     if target.kind != "classes":
         order = rng.permutation(n)

@@ -14,7 +14,6 @@ from numpy.random import Generator
 from ...association import Associations
 from ...association.associator import Associator
 from ...data.columns import MIN_ROWS, Columns
-from ...data.study import Study
 from ...data.target import take_rows
 from ...measures.protocol import Measure
 from ...runs.work import Work
@@ -197,9 +196,15 @@ def as_tuning(lam: Any) -> Any:
 
 
 def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:
-    """Fold of every row: each class, and each part of the rows, dealt out evenly."""
+    """Fold of every row: each class, and each part of the rows, dealt out evenly.
+
+    Rows of one group stay together: then groups are dealt out.
+    """
     stratum = pairs.part.astype(np.intp)
-    target = pairs.study.target
+    target, codes = pairs.study.target, pairs.study.rows.codes
+    if codes is not None:
+        numbers = np.unique(codes, return_inverse=True)[1]
+        return np.asarray(rng.permutation(numbers.max() + 1)[numbers] % n_folds)
     if target.kind == "classes":
         stratum = stratum + 2 * target.values.astype(np.intp)
     fold = np.empty(len(stratum), dtype=np.intp)
@@ -226,7 +231,8 @@ def _hold_out(
     """Associations of every fold, in the units of all rows."""
     pairs, study = problem.pairs, problem.pairs.study
     measure, values, target = problem.measure.in_fixed_units(study.columns.values, study.target)
-    pairs = replace(pairs, study=Study(replace(study.columns, data=values), target))
+    fixed = replace(study, columns=replace(study.columns, data=values), target=target)
+    pairs = replace(pairs, study=fixed)
     associated: Callable[[Pairs], Associations] = partial(
         associate_pairs, measure=measure, cross_terms=problem.cross_terms, work=work
     )

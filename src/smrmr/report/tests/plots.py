@@ -128,7 +128,7 @@ def fits_plot(selection: Selection) -> Plot:
 
 def relevance_plot(selection: Selection) -> Plot:
     """Relevance of every feature by rank; those of small p-value and the selected marked."""
-    return relevance_by_rank(selection, np.flatnonzero(selection.p_values <= LEAD))
+    return relevance_by_rank(selection, np.flatnonzero(selection.evidence.p_as_leads <= LEAD))
 
 
 def kinds_of_fit(selection: Selection) -> list[tuple[str, str]]:

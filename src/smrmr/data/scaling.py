@@ -1,6 +1,9 @@
-"""Brings columns of any magnitude to a common range without rounding them."""
+"""Brings columns of any magnitude to a common scale."""
+
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..types import Matrix
 
@@ -15,3 +18,13 @@ def unit_scale(values: Matrix) -> Matrix:
     axes = tuple(range(1, values.ndim))
     _, exponent = np.frexp(np.abs(values).max(axis=axes, keepdims=True, initial=0.0))
     return np.asarray(np.ldexp(values, -exponent))
+
+
+def unit_columns(columns: NDArray[Any]) -> Matrix:
+    """Centre each column and divide it by its norm; constants become 0."""
+    scaled = unit_scale(columns.T).T
+    centred = scaled - scaled.mean(axis=0)
+    norms = np.linalg.norm(centred, axis=0)
+    noise = 1e-13 * np.sqrt(len(scaled)) * np.abs(scaled).max(axis=0, initial=0.0)
+    flat = norms <= noise
+    return np.asarray(np.where(flat, 0.0, centred / np.where(flat, 1.0, norms)))

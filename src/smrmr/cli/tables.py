@@ -1,0 +1,50 @@
+"""Reads the table that a command asks for: features, target, covariates and groups of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..data import read_data
+from ..data.dataset import Dataset
+
+PASSED_ON = ("format", "layer", "transpose", "pheno", "id", "covar", "missing")
+
+
+def read_asked(file: Path, options: dict[str, Any]) -> Dataset:
+    """Read a file as the options of `smrmr select` say."""
+    time, event, target = options["time"], options["event"], options["target"]
+    if (time is None) != (event is None):
+        raise ValueError("survival needs both --time COLUMN and --event COLUMN.")
+    if time is not None and target is not None:
+        raise ValueError("--time and --event are the target: leave out --target.")
+    how = {name: options[name] for name in PASSED_ON}
+    named = [*_named(options), *[options[name] for name in ("groups", "event") if options[name]]]
+    return read_data(file, time or target, **how, drop=options["drop"] or (), beside=named)
+
+
+def survival_of(data: Dataset, options: dict[str, Any]) -> Any:
+    """The target, with its events where it is survival."""
+    if options["event"] is None:
+        return data.y
+    import pandas as pd
+
+    event = data.beside[options["event"]].to_numpy()
+    return pd.DataFrame({"event": event, "time": data.y.to_numpy()})
+
+
+def beside(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:
+    """Covariates and groups of rows, as `select` takes them."""
+    groups = options["groups"]
+    apart = [name for name in (groups, options["event"]) if name]
+    covariates = data.beside.drop(columns=apart)
+    return {
+        "covariates": covariates if covariates.shape[1] else None,
+        "groups": None if groups is None else data.beside[groups].to_numpy(),
+        "aggregate": options["aggregate"],
+    }
+
+
+def _named(options: dict[str, Any]) -> list[str]:
+    names = (options["covar_name"] or "").split(",")
+    return [name.strip() for name in names if name.strip()]

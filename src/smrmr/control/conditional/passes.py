@@ -1,0 +1,194 @@
+"""Tests every feature twice: against one fit for all, and against a fit that never saw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import delayed
+from numpy.typing import NDArray
+
+from ...runs.blocks import open_pool, run_blocks
+from ...runs.work import Work
+from ...types import Indices, Matrix, Vector
+from .distil import BestOf, Distilled
+from .guard import still_depends
+from .joint import fair
+from .layout import Layout
+from .residuals import Neighbours, compare, find_neighbours
+from .statistics import combine, combine_groups, second_opinion
+
+COLUMNS_AT_ONCE = 256  # whose neighbours are looked for together
+HYPOTHESES_AT_ONCE = 4  # without whose columns the target is fitted in one task
+LOOKED_AT_AGAIN = 0.1  # p-value from which on a feature cannot be selected at any sensible level
+ASKED_TWICE = 0.05  # p-value up to which the guard looks
+MOST_RESOLVED = 100  # columns of a group of which each is asked whether it carries the group
+
+
+@dataclass(eq=False)
+class Tests:
+    """What is known of every row of Z as a part of a hypothesis, `owners`.
+
+    That is p-values and effects by part, neighbours, what is left, and p-values of the rest of the
+    hypothesis once the row is known. Where there are several partitions, a row has an entry for
+    every hypothesis that it belongs to. `whole` are p-values of hypotheses, by part.
+    """
+
+    rows: Indices
+    owners: Indices
+    p: Matrix
+    effects: Matrix
+    straight: Indices
+    bent: Indices
+    left: Vector
+    similarity: Vector
+    rests: Matrix
+    whole: Matrix = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.whole = combine_groups(self.p, self.owners)
+
+
+def first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> Tests:
+    """Every column against the target as fitted to all features."""
+    E = np.stack([distiller.whole.residual for distiller in distillers])
+    bent = np.array([distiller.whole.bent for distiller in distillers])
+    tasks = []
+    for owners, rows in zip(layout.owners, layout.new_rows, strict=True):
+        tasks += [
+            delayed(_examine)(layout, owners, rows[i : i + COLUMNS_AT_ONCE], E, bent)
+            for i in range(0, len(rows), COLUMNS_AT_ONCE)
+        ]
+    blocks = []
+    with open_pool(work.n_jobs) as pool:
+        for done, found in enumerate(run_blocks(pool, tasks), 1):
+            blocks.append(found)
+            work.report("tests", done, len(tasks))
+    return Tests(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
+
+
+def _examine(
+    layout: Layout, owners: Indices, rows: Indices, E: Matrix, bent: NDArray[Any]
+) -> list[NDArray[Any]]:
+    near = find_neighbours(layout.light, layout.light_bows, owners, rows)
+    found = compare(layout.Z, rows, near, E, layout.tiny, layout.given, layout.statistic)
+    strongest = near.straight[:, 0]
+    similarity = np.sum(layout.Z[rows] * layout.Z[strongest], axis=1) / layout.n_rows
+    return [
+        rows,
+        owners[rows],
+        layout.p_values(found, bent, rows),
+        found.correlation,
+        near.straight,
+        near.bent,
+        found.left,
+        np.where(strongest < 0, 0.0, similarity),
+        np.ones((len(rows), len(E))),
+    ]
+
+
+def second_pass(
+    layout: Layout, distillers: list[BestOf], tests: Tests, guard: bool, work: Work
+) -> Indices:
+    """Test again, without it, every hypothesis that took part in a fit or could be rejected.
+
+    Fills in p-values and effects; returns the entries whose p-value the guard raised.
+    """
+    order = np.argsort(tests.owners, kind="stable")
+    numbers, starts = np.unique(tests.owners[order], return_index=True)
+    entries = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
+    todo = []
+    for q, distiller in enumerate(distillers):
+        promising = tests.owners[tests.p[:, q] <= LOOKED_AT_AGAIN]
+        used = [owners[distiller.whole.used] for owners in layout.owners]
+        again = np.unique(np.concatenate([promising, *used])).tolist()
+        todo += [
+            (q, [entries[number] for number in again[i : i + HYPOTHESES_AT_ONCE]])
+            for i in range(0, len(again), HYPOTHESES_AT_ONCE)
+        ]
+    tasks = [delayed(_examine_again)(layout, distillers[q], some, tests, guard) for q, some in todo]
+    guarded: list[Indices] = []
+    with open_pool(work.n_jobs) as pool:
+        for done, ((q, some), found) in enumerate(
+            zip(todo, run_blocks(pool, tasks), strict=True), 1
+        ):
+            which = np.concatenate(some)
+            p, effects, rests, raised, whole = found
+            tests.p[which, q], tests.effects[which, q], tests.rests[which, q] = p, effects, rests
+            tests.whole[[tests.owners[entries[0]] for entries in some], q] = whole
+            guarded.append(which[raised])
+            work.report("fits without a feature", done, len(tasks))
+    return np.concatenate([np.empty(0, np.intp), *guarded])
+
+
+def _examine_again(
+    layout: Layout, distiller: BestOf, hypotheses: list[Indices], tests: Tests, guard: bool
+) -> list[NDArray[Any]]:
+    """p-values and effects of the entries of hypotheses, each against a fit that never saw it.
+
+    Also p-values of the rest of a hypothesis given each entry, which ones the guard raised, and
+    p-values of whole hypotheses.
+    """
+    p: list[float] = []
+    effects: list[float] = []
+    rests: list[float] = []
+    raised: list[int] = []
+    whole: list[float] = []
+    for entries in hypotheses:
+        own = tests.rows[entries]
+        fit = distiller.without(own)
+        near = Neighbours(tests.straight[entries], tests.bent[entries])
+        E = fit.residual[None]
+        found = compare(layout.Z, own, near, E, layout.tiny, layout.given, layout.statistic)
+        mine = layout.p_values(found, fit.bent, own)[:, 0]
+        second = second_opinion(found, layout.n_rows, fit.bent)[:, 0]
+        for i in np.flatnonzero((mine <= ASKED_TWICE) & (second > mine)) if guard else ():
+            r = layout.left_of(int(own[i]), near.straight[i], near.bent[i])
+            if still_depends(layout, int(own[i]), own, r):
+                raised.append(len(p) + int(i))
+                mine[i] = second[i]
+        p.extend(mine)
+        effects.extend(found.correlation[:, 0])
+        whole.append(_together(layout, own, near, mine))
+        resolved = 1 < len(own) <= MOST_RESOLVED and whole[-1] <= LOOKED_AT_AGAIN
+        rests.extend(_rests(layout, own, near, fit) if resolved else np.ones(len(own)))
+    return [
+        np.array(p),
+        np.array(effects),
+        np.array(rests),
+        np.array(raised, dtype=np.intp),
+        np.array(whole),
+    ]
+
+
+def _together(layout: Layout, own: Indices, near: Neighbours, p: Vector) -> float:
+    """p-value of a hypothesis from those of its rows."""
+    tested = np.flatnonzero(p < 1)
+    if len(tested) == 0:
+        return 1.0
+    together = float(combine(p[tested]))
+    if len(tested) == 1 or together > LOOKED_AT_AGAIN:
+        return together
+    left = [layout.left_of(int(own[i]), near.straight[i], near.bent[i]) for i in tested]
+    return float(fair(together, np.stack(left)))
+
+
+def _rests(layout: Layout, own: Indices, near: Neighbours, fit: Distilled) -> Vector:
+    """p-value of all other rows of a hypothesis once each row is known.
+
+    A row that is known is a neighbour of all others, first among the straight and the bent ones.
+    """
+    found = np.empty(len(own))
+    for i, row in enumerate(own):
+        others = np.arange(len(own)) != i
+        first = np.full((len(own) - 1, 1), row)
+        known = Neighbours(
+            np.hstack([first, near.straight[others]])[:, : near.straight.shape[1]],
+            np.hstack([first, near.bent[others]])[:, : near.bent.shape[1]],
+        )
+        E = fit.residual[None]
+        rest = compare(layout.Z, own[others], known, E, layout.tiny, layout.given, layout.statistic)
+        p = layout.p_values(rest, fit.bent, own[others])
+        found[i] = combine_groups(p, np.zeros(len(p), np.intp))[0, 0]
+    return found

@@ -1,0 +1,257 @@
+"""Turns what users pass as covariates into columns that are adjusted for and never selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+from scipy.stats import rankdata
+
+from ..types import Data, Indices, Matrix, Vector
+from .columns import Columns, first_appearance
+from .messages import named, quoted, warn
+from .scaling import unit_columns
+from .sources import Which
+
+FEW_VALUES = 5  # a covariate of no more is taken level by level
+KNOTS = (-1.0, 0.0, 1.0)  # of normal scores, where the effect of a number may bend
+ROUNDING = 1e-7  # of a column's length, below which nothing is left of it
+BENDS_OF_ROWS = 1 / 5  # that covariates may take up before numbers lose their bends
+SAME = 1e-10  # less than 1, from which correlation on two columns are the same
+COLUMNS_AT_ONCE = 1024  # that are compared with covariates together
+MOST_OF_ROWS = 1 / 3  # that columns of covariates may take up
+
+
+@dataclass(frozen=True, eq=False)
+class Covariates:
+    """Covariates of the samples: their names, and columns that span their effects.
+
+    `design` has a row per sample: a number is a line that may bend, a category an indicator per
+    level. `owners` says which covariate each column belongs to.
+    """
+
+    names: tuple[str, ...]
+    design: Matrix
+    owners: Indices
+
+    @cached_property
+    def basis(self) -> Matrix:
+        """Orthonormal rows that span the columns but for a constant, (c, n)."""
+        return _orthonormal(self.design)[0]
+
+    def free(self, values: Matrix) -> Matrix:
+        """Rows of values, without what covariates explain of them."""
+        return np.asarray(values - (values @ self.basis.T) @ self.basis)
+
+    def explaining(self, values: Matrix) -> list[str]:
+        """Names of covariates of which one, or all together, explain columns completely."""
+        centred = (values - values.mean(axis=0)).T
+        for k, name in enumerate(self.names):
+            if _is_explained(centred, _orthonormal(self.design[:, self.owners == k])[0]):
+                return [name]
+        return list(self.names) if _is_explained(centred, self.basis) else []
+
+    def equal_to(self, columns: Columns) -> Iterator[tuple[str, str]]:
+        """Pairs of a covariate and a feature that are the same up to scale.
+
+        The features of a source are told by their names alone, for they are not read here.
+        """
+        mine = unit_columns(self.design)
+        for start in range(0, columns.n_columns, COLUMNS_AT_ONCE):
+            which = range(start, min(start + COLUMNS_AT_ONCE, columns.n_columns))
+            if columns.in_memory:
+                likeness = np.abs(mine.T @ unit_columns(columns.read(np.asarray(which))))
+                same = np.argwhere(likeness > 1 - SAME)
+                yield from ((self.names[self.owners[i]], columns.name(which[j])) for i, j in same)
+            else:
+                known = [columns.name(k) for k in which]
+                yield from ((name, name) for name in self.names if name in known)
+
+    def take(self, rows: Indices) -> Covariates:
+        """The chosen rows."""
+        return Covariates(self.names, self.design[rows], self.owners)
+
+    def joined(self, other: Covariates) -> Covariates:
+        """These and others."""
+        owners = np.concatenate([self.owners, len(self.names) + other.owners])
+        return Covariates(self.names + other.names, np.hstack([self.design, other.design]), owners)
+
+
+@dataclass(frozen=True, eq=False)
+class Freed:
+    """Columns without what covariates explain of them, freed when they are read."""
+
+    columns: Columns
+    covariates: Covariates
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.columns.n_rows, self.columns.n_columns
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if they have any."""
+        return self.columns.names or getattr(self.columns.data, "names", None)
+
+    def read(self, columns: Which) -> Matrix:
+        """The columns asked for."""
+        values = self.columns.read(columns).astype(np.float64)
+        return np.ascontiguousarray(self.covariates.free(values.T).T)
+
+
+def read_covariates(given: Data, n_rows: int) -> Covariates:
+    """Check covariates: a DataFrame, a mapping of names to columns, or an array.
+
+    Numbers, labels and categories. What adds nothing to the others is named in a warning.
+
+    Examples
+    --------
+    >>> found = read_covariates({"age": range(20, 60), "batch": list("ab") * 20}, 40)
+    >>> found.names, found.design.shape
+    (('age', 'batch'), (40, 7))
+    """
+    columns = _named_columns(given)
+    if not columns:
+        raise ValueError(
+            "covariates has no column. Leave it out if there is nothing to adjust for."
+        )
+    short = [name for name, values in columns.items() if len(values) != n_rows]
+    if short:
+        rows = len(columns[short[0]])
+        raise ValueError(
+            f"covariate {short[0]} has {rows} rows and X has {n_rows}. They must describe the same "
+            "samples in the same order."
+        )
+    designs = [_design(name, values) for name, values in columns.items()]
+    if sum(design.shape[1] for design in designs) > BENDS_OF_ROWS * n_rows:
+        bent = [name for name, design in zip(columns, designs, strict=True) if _bends(design)]
+        designs = [design[:, :1] if _bends(design) else design for design in designs]
+        if bent:
+            warn(
+                f"there are many covariates for {n_rows} rows, so {quoted(bent)} are adjusted for "
+                "as straight lines, without bends."
+            )
+    owners = np.repeat(np.arange(len(designs)), [design.shape[1] for design in designs])
+    found = Covariates(tuple(columns), np.hstack(designs), owners)
+    _warn_if_collinear(found)
+    return found
+
+
+def refuse_too_many(names: tuple[str, ...], taken: int, n_rows: int) -> None:
+    """Refuse covariates that take up more than a third of the rows."""
+    if taken > MOST_OF_ROWS * n_rows:
+        raise ValueError(
+            f"covariates {named(names)} take up {taken} of {n_rows} rows: a number takes "
+            "5, a category its levels but one. Use fewer, merge rare levels, or give what repeats "
+            "as groups."
+        )
+
+
+def category(name: str, codes: Vector) -> Covariates:
+    """One covariate that is taken level by level."""
+    design = np.equal.outer(codes, np.unique(codes)).astype(np.float64)
+    return Covariates((name,), design, np.zeros(design.shape[1], np.intp))
+
+
+def _named_columns(given: Data) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return {str(name): values for name, values in given.items()}
+    if hasattr(given, "iloc") and hasattr(given, "columns"):
+        names = [str(name) for name in given.columns]
+        return {name: given.iloc[:, k] for k, name in enumerate(names)}
+    if hasattr(given, "iloc"):
+        return {str(given.name if given.name is not None else "covariate"): given}
+    values = np.asarray(given)
+    if values.ndim == 1:
+        return {"covariate": values}
+    if values.ndim != 2:
+        raise ValueError(f"covariates has shape {values.shape}. Rows and columns are needed.")
+    return {f"covariate {k}": values[:, k] for k in range(values.shape[1])}
+
+
+def _design(name: str, column: Any) -> Matrix:
+    """Columns that span what a covariate may do."""
+    import pandas as pd
+
+    series = pd.Series(np.asarray(column, dtype=object) if not hasattr(column, "iloc") else column)
+    gaps = int(series.isna().sum())
+    if gaps:
+        raise ValueError(
+            f"covariate {name} has {gaps} missing values in {len(series)}. Fill them, give them a "
+            "level of their own, or leave these samples out everywhere."
+        )
+    labelled = str(series.dtype) == "category"
+    numbers = None if labelled else pd.to_numeric(series, errors="coerce")
+    if numbers is None or numbers.isna().any() or series.map(type).eq(str).any():
+        return _levels(name, first_appearance(series.astype(str).to_numpy())[0])
+    values = numbers.to_numpy(dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"covariate {name} has infinite values. Replace them.")
+    if len(np.unique(values)) <= FEW_VALUES:
+        return _levels(name, values)
+    scores = ndtri((rankdata(values) - 0.5) / len(values))
+    bends = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
+    return np.stack([(values - values.mean()) / values.std(), scores, *bends], axis=1)
+
+
+def _bends(design: Matrix) -> bool:
+    """Whether columns are a line and its bends, not indicators."""
+    return not np.isin(design, (0, 1)).all()
+
+
+def _levels(name: str, codes: Vector) -> Matrix:
+    levels = np.unique(codes)
+    if len(levels) == 1:
+        raise ValueError(f"covariate {name} is the same for all samples. Leave it out.")
+    if len(levels) == len(codes):
+        raise ValueError(
+            f"covariate {name} has a level of its own for every sample, so it looks like sample "
+            "ids. Leave it out; rows that belong together are groups."
+        )
+    return category(name, codes).design
+
+
+def _is_explained(centred: Matrix, basis: Matrix) -> bool:
+    """Whether nothing is left of any of these rows."""
+    left = centred - (centred @ basis.T) @ basis
+    lengths = np.linalg.norm(centred, axis=1)
+    return bool((np.linalg.norm(left, axis=1) <= ROUNDING * lengths).all())
+
+
+def _orthonormal(design: Matrix) -> tuple[Matrix, Vector]:
+    """Orthonormal rows in the span of centred columns, and what each column adds to the first.
+
+    That is the share of its length.
+    """
+    n, size = design.shape
+    rows, n_kept = np.empty((min(size, n), n)), 0
+    added = np.zeros(size)
+    for k, column in enumerate((design - design.mean(axis=0)).T):
+        before = np.linalg.norm(column)
+        for _ in range(2):  # twice is enough
+            column = column - (rows[:n_kept] @ column) @ rows[:n_kept]
+        after = np.linalg.norm(column)
+        added[k] = after / before if before > 0 else 0.0
+        if added[k] > ROUNDING and n_kept < len(rows):
+            rows[n_kept] = column / after
+            n_kept += 1
+    return rows[:n_kept], added
+
+
+def _warn_if_collinear(covariates: Covariates) -> None:
+    added = _orthonormal(covariates.design)[1]
+    idle = [
+        name
+        for k, name in enumerate(covariates.names)
+        if (added[covariates.owners == k] <= ROUNDING).all()
+    ]
+    if idle:
+        warn(
+            f"covariates {quoted(idle)} add nothing to the ones before them, which tell the same. "
+            "They are adjusted for all the same."
+        )

@@ -1,0 +1,137 @@
+"""Rows that belong together: of one patient, plate or family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Data, Indices, Matrix
+from .columns import Columns, first_appearance
+from .covariates import Covariates
+from .messages import warn
+from .target import Target, take_rows
+
+ROW_GROUPS = "groups of rows"  # what they are called among covariates
+FEW_GROUPS = 10  # whose means are hardly enough to find anything
+COLUMNS_AT_ONCE = 1024  # that are averaged together
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """How rows hang together.
+
+    Attributes
+    ----------
+    asked
+        ``"rows"`` that are independent; ``"within"`` groups, what differs between them being
+        adjusted for; or ``"means"``, one row per group.
+    n_groups
+        Number of groups that the data had; 0 without groups.
+    codes
+        The group of every row, where it is asked within groups; else None.
+    """
+
+    asked: str = "rows"
+    n_groups: int = 0
+    codes: Indices | None = None
+
+    def take(self, rows: Indices) -> Rows:
+        """The chosen rows."""
+        return self if self.codes is None else replace(self, codes=self.codes[rows])
+
+
+ROWS_ALONE = Rows()
+
+
+def read_row_groups(groups: Data, n_rows: int) -> Indices:
+    """The group of every row, numbered in order of appearance."""
+    import pandas as pd
+
+    names = pd.Series(np.asarray(groups, dtype=object).ravel())
+    if len(names) != n_rows:
+        raise ValueError(f"groups has {len(names)} values and X has {n_rows} rows. One each.")
+    if names.isna().any():
+        raise ValueError(
+            f"groups has {int(names.isna().sum())} missing values. Give these rows a group of "
+            "their own, or leave them out everywhere."
+        )
+    codes, n_groups = first_appearance(names.astype(str).to_numpy())
+    if n_groups == 1:
+        raise ValueError("all rows are in one group, so that none can be compared with another.")
+    return codes.astype(np.intp)
+
+
+def vary_within(values: NDArray[np.generic], codes: Indices) -> bool:
+    """Whether a column, or any of several, takes more than one value in some group."""
+    first = np.unique(codes, return_index=True)[1]
+    return bool((values != values[first][codes]).any())
+
+
+def features_vary_within(columns: Columns, codes: Indices) -> bool:
+    """Whether any feature takes more than one value in some group."""
+    starts = range(0, columns.n_columns, COLUMNS_AT_ONCE)
+    return any(vary_within(columns.span(s, s + COLUMNS_AT_ONCE).values, codes) for s in starts)
+
+
+def mean_columns(columns: Columns, codes: Indices) -> Columns:
+    """Means of all features per group; categories must have two levels, or not vary within."""
+    means = np.empty((codes.max() + 1, columns.n_columns))
+    for start in range(0, columns.n_columns, COLUMNS_AT_ONCE):
+        part = columns.span(start, start + COLUMNS_AT_ONCE)
+        values = part.values
+        for k in np.flatnonzero(part.nominal & (values.max(axis=0) > 1)):
+            if vary_within(values[:, k], codes):
+                raise ValueError(
+                    f"feature {columns.name(start + int(k))} is a category of more than two levels "
+                    "that changes within groups, so it has no mean. Give it as 0/1 columns."
+                )
+        means[:, start : start + values.shape[1]] = group_means(values, codes)
+    names = tuple(columns.name(k) for k in range(columns.n_columns))
+    whole = columns.nominal & (means == np.rint(means)).all(axis=0)
+    return Columns(means, names, whole)
+
+
+def mean_target(target: Target, codes: Indices) -> Target:
+    """The target per group: its class, which must not vary within groups, or its mean."""
+    if target.survival is not None:
+        if vary_within(target.survival.T, codes):
+            raise ValueError(
+                "survival times change within groups. One time and event per group is needed."
+            )
+        first = np.unique(codes, return_index=True)[1]
+        return take_rows(target, first)
+    if target.kind != "classes":
+        values = target.values.reshape(len(codes), -1)
+        means = group_means(values, codes).reshape(-1, *target.values.shape[1:])
+        return replace(target, values=means)
+    if vary_within(target.values, codes):
+        raise ValueError(
+            "y has classes that change within groups, so that groups have no mean of it. Leave out "
+            "aggregate: rows are then compared within groups. Features that never change within a "
+            "group need a target per group."
+        )
+    first = np.unique(codes, return_index=True)[1]
+    return Target(target.kind, target.values[first], target.labels)
+
+
+def mean_covariates(covariates: Covariates, codes: Indices) -> Covariates:
+    """Means of the columns of covariates per group."""
+    return replace(covariates, design=group_means(covariates.design, codes))
+
+
+def group_means(values: NDArray[np.generic], codes: Indices) -> Matrix:
+    """Means of columns per group, added up in the order of rows."""
+    total = np.zeros((codes.max() + 1, values.shape[1]))
+    np.add.at(total, codes, values.astype(np.float64))
+    return total / np.bincount(codes)[:, None]
+
+
+def warn_if_few(n_groups: int, n_rows: int) -> None:
+    """Warn of so few groups that their means can hardly tell anything."""
+    if n_groups < FEW_GROUPS:
+        warn(
+            f"{n_rows} rows are in {n_groups} groups, whose means are too few to find much. More "
+            "groups are needed, not more rows per group."
+        )

@@ -1,0 +1,126 @@
+r"""Turns survival times into numbers that can be fitted and tested: residuals of a null model.
+
+The null model is that of Cox given covariates, or that of Nelson and Aalen without any. With
+:math:`\delta_i` the event of row i, :math:`t_i` its time and :math:`\hat\Lambda_i` the hazard that
+the null model adds up until then, :math:`M_i = \delta_i - \hat\Lambda_i` is the martingale
+residual, the event less what was to be expected, and :math:`\mathrm{sign}(M_i) \sqrt{-2 (M_i +
+\delta_i \log(\delta_i - M_i))}` the deviance residual, which has shorter tails.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Data, Mask, Matrix, Vector
+
+FEWEST_EVENTS = 5
+EVENTS = frozenset(("event", "status", "dead", "died", "death", "cens", "observed"))
+NEWTON_STEPS = 50
+RIDGE = 1e-4  # of coefficients, per row, so that a covariate that parts all events is no trouble
+
+
+def looks_like_survival(y: Data) -> bool:
+    """Whether y is an array of fields, as scikit-survival makes them."""
+    return getattr(getattr(y, "dtype", None), "names", None) is not None
+
+
+def read_survival(y: Data) -> Matrix:
+    """Times and events as two rows.
+
+    From an array of fields, as scikit-survival makes them, a table or two columns of an array.
+    """
+    columns = _two_columns(y)
+    boolean = [name for name, values in columns.items() if _is_event(values)]
+    named = [name for name in columns if str(name).lower() in EVENTS]
+    events = named or [name for name in boolean if columns[name].dtype.kind == "b"] or boolean
+    if len(events) != 1:
+        raise ValueError(
+            "survival needs a column of events, True or 1 where it happened, and one of times: "
+            f"{', '.join(map(str, columns))} cannot be told apart. Name them event and time."
+        )
+    event = columns.pop(events[0])
+    if not _is_event(event):
+        levels = ", ".join(map(str, np.unique(event)[:5]))
+        raise ValueError(f"events must be True or False, or 1 and 0, and not {levels}.")
+    time = np.asarray(next(iter(columns.values())), dtype=np.float64)
+    if not np.isfinite(time).all() or (time < 0).any():
+        raise ValueError("survival times must be known and not negative. Leave these rows out.")
+    happened = event.astype(np.float64) == 1
+    if happened.sum() < FEWEST_EVENTS:
+        raise ValueError(
+            f"{int(happened.sum())} events in {len(time)} rows. At least {FEWEST_EVENTS} are "
+            "needed."
+        )
+    return np.stack([time, happened])
+
+
+def deviance_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vector:
+    """Residuals of the null model; `covariates` are orthonormal rows, maybe none."""
+    martingale = martingale_residuals(time, event, covariates)
+    inside = np.where(event, np.log(np.maximum(event - martingale, 1e-300)), 0.0)
+    size = np.sqrt(np.maximum(-2 * (martingale + inside), 0.0))
+    return np.asarray(np.sign(martingale) * size)
+
+
+def martingale_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vector:
+    """Event less the hazard added up until the row's time, ties as Breslow has them."""
+    order = np.argsort(-time, kind="stable")  # the latest first: sums are then over those at risk
+    times, died = time[order], event[order].astype(np.float64)
+    last = np.searchsorted(-times, -times, side="right") - 1  # of those still at risk
+    design = np.sqrt(len(time)) * covariates[:, order]
+    weight = np.exp(_cox(design, died, last) @ design) if len(covariates) else np.ones(len(time))
+    at_risk = np.cumsum(weight)[last]
+    steps = died / at_risk
+    later = np.cumsum(steps[::-1])[::-1]  # of hazards of rows as late or earlier in this order
+    first = np.searchsorted(-times, -times, side="left")
+    residual = np.empty(len(time))
+    residual[order] = died - weight * later[first]
+    return residual
+
+
+def _cox(design: Matrix, died: Vector, last: NDArray[np.intp]) -> Vector:
+    """Coefficients of Cox's model by Newton's method, with a very small ridge."""
+    size, n = design.shape
+    b = np.zeros(size)
+    for _ in range(NEWTON_STEPS):
+        weight = np.exp(np.clip(b @ design, -30, 30))
+        total = np.cumsum(weight)[last]
+        first = np.cumsum(weight * design, axis=1)[:, last] / total
+        products = design[:, None] * design
+        second = np.cumsum(weight * products, axis=2)[:, :, last] / total
+        slope = (design - first) @ died - RIDGE * n * b
+        curve = np.tensordot(second - first[:, None] * first, died, axes=1)
+        step = np.linalg.solve(curve + RIDGE * n * np.eye(size), slope)
+        b = b + np.clip(step, -2, 2)
+        if np.abs(step).max() < 1e-9:
+            break
+    return b
+
+
+def _two_columns(y: Data) -> dict[str, NDArray[Any]]:
+    if looks_like_survival(y):
+        columns = {name: np.asarray(y[name]) for name in y.dtype.names}
+    elif hasattr(y, "iloc") and hasattr(y, "columns"):
+        columns = {str(name): y.iloc[:, k].to_numpy() for k, name in enumerate(y.columns)}
+    else:
+        values = np.asarray(y)
+        if values.ndim != 2:
+            raise ValueError(f"survival has shape {values.shape}. Events and times are needed.")
+        columns = {f"column {k}": values[:, k] for k in range(values.shape[1])}
+    if len(columns) > 2:
+        raise ValueError(
+            f"survival has {len(columns)} columns ({', '.join(columns)}): an event and a time are "
+            "needed. Rows that enter late (left truncation) are not supported: leave them out."
+        )
+    if len(columns) < 2:
+        raise ValueError("survival has one column. An event and a time are needed.")
+    return columns
+
+
+def _is_event(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    return values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all())

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report.figures import draw_figures
+from benchmarks.report.groups import groups_tables
 from benchmarks.report.tables import claims, write_tables
 from benchmarks.report.yardstick import short_table, write_yardstick, yardstick
 from benchmarks.stores import read_stores
@@ -20,6 +21,7 @@ PAGES = [ROOT / name for name in ("README.md", "docs/reproducing.md", "docs/figu
 BLOCKS = {
     "claims": claims,
     "yardstick": yardstick,
+    "groups": groups_tables,
     "short table": short_table,
 }  # by the comment that opens them
 BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", flags=re.DOTALL)

@@ -13,8 +13,9 @@ import numpy as np
 from joblib import delayed
 from numpy.random import Generator
 from scipy.ndimage import gaussian_filter1d
+from scipy.special import ndtri
 
-from smrmr import Recipe, Selection, select, simulate
+from smrmr import Recipe, Selection, select
 from smrmr.types import Matrix, Progress
 
 from ..stores import Row, open_store
@@ -37,7 +38,13 @@ def _mouse(rng: Generator) -> Matrix:
 
 
 def _linked_genotypes(rng: Generator) -> Matrix:
-    return simulate("genotypes", 200, 1000, random_state=rng).X
+    """Counts of the rarer allele at 1,000 places, in blocks of 20 that are inherited together."""
+    n_blocks, size = 50, 20
+    places = np.arange(size)
+    likeness = 0.97 ** np.abs(np.subtract.outer(places, places))
+    latent = rng.standard_normal((2, 200, n_blocks, size)) @ np.linalg.cholesky(likeness).T
+    rare = ndtri(rng.uniform(0.1, 0.5, (n_blocks, size)))
+    return np.asarray((latent < rare).sum(axis=0).reshape(200, -1), dtype=np.float64)
 
 
 def _blocks(correlation: float, rng: Generator) -> Matrix:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
+import pandas as pd
+
 from smrmr.designs import DESIGNS
 
 from ..data.datasets import SOURCES
@@ -149,6 +151,32 @@ def number(mean: Any, se: Any = None) -> str:
     form = next((form for below, form in places.items() if abs(mean) < below), ".3g")
     text = format(mean, form)
     return text if se is None or se != se else f"{text} ({format(se, form)})"
+
+
+def across(table: Any, rows: Sequence[str], entry: Any, column: str = "method") -> str:
+    """A table as markdown, one entry per row: some columns go down, another one goes across."""
+    ordered = in_order(table)
+    return aligned(entries(ordered, rows, entry, column), rows, ordered[column])
+
+
+def entries(table: Any, rows: Sequence[str], entry: Any, column: str) -> list[dict[str, Any]]:
+    """Lines of such a table, each with the values of `rows` and the entries of its cells."""
+    wide: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in table.to_dict("records"):
+        place = tuple(row[name] for name in rows)
+        line = wide.setdefault(place, dict(zip(rows, place, strict=True)))
+        line[row[column]] = entry(row)
+    return list(wide.values())
+
+
+def aligned(lines: list[dict[str, Any]], rows: Sequence[str], columns: Any) -> str:
+    """Lines as markdown, columns in the order given; "-" where a line has no entry."""
+    return markdown(pd.DataFrame(lines, columns=[*rows, *dict.fromkeys(columns)]).fillna("-"))
+
+
+def shares(row: dict[str, Any]) -> str:
+    """TPR, and FDR with its standard error."""
+    return f"{number(row['tpr'])} / {number(row['fdr'], row['fdr_se'])}"
 
 
 def _entry(value: Any, se: Any) -> str:

@@ -9,7 +9,20 @@ from typing import Any
 import pandas as pd
 
 from ..stores import NULL, read_stores
-from .means import CELL, ENOUGH_SEEDS, above_level, cells, in_order, markdown, number, pooled
+from .means import (
+    CELL,
+    ENOUGH_SEEDS,
+    above_level,
+    across,
+    aligned,
+    cells,
+    entries,
+    in_order,
+    markdown,
+    number,
+    pooled,
+    shares,
+)
 from .page import NOT_RUN, write_page
 
 PAPER = ("1.a", "1.b", "1.c", "1.d", "2.a", "2.b", "2.c", "3.a", "3.b", "3.c")
@@ -109,7 +122,7 @@ def _judged(part: Any) -> dict[str, Any]:
 def ten_designs(table: Any) -> str:
     """Sizes and levels in rows, methods in columns; how many designs, where not all ten."""
     means = _over_designs(table)
-    return "" if means.empty else _across(means, ("n", "p", "level"), _mean_of_designs)
+    return "" if means.empty else across(means, ("n", "p", "level"), _mean_of_designs)
 
 
 def short_table(stores: dict[str, Any]) -> str:
@@ -120,9 +133,9 @@ def short_table(stores: dict[str, Any]) -> str:
         return NOT_RUN
     sizes = [f"n={n}, p={p}" for n, p in means[["n", "p"]].to_numpy().tolist()]
     ordered = in_order(means.assign(size=sizes))
-    lines = _entries(ordered, ("method",), _shares, "size")
+    lines = entries(ordered, ("method",), shares, "size")
     named = [line | {"method": NAMES.get(line["method"], line["method"])} for line in lines]
-    return _aligned(named, ("method",), ordered["size"])
+    return aligned(named, ("method",), ordered["size"])
 
 
 def ten_means(table: Any) -> Any:
@@ -138,12 +151,12 @@ def _over_designs(table: Any) -> Any:
 
 def _mean_of_designs(row: dict[str, Any]) -> str:
     some = "" if row["cells"] == len(PAPER) else f", {row['cells']} of {len(PAPER)}"
-    return _shares(row) + some
+    return shares(row) + some
 
 
 def designs_table(part: Any) -> str:
     """Designs in rows and methods in columns, of one size and level; sums of them at its end."""
-    lines = _entries(part, ("design",), _shares, "method")
+    lines = entries(part, ("design",), shares, "method")
     titles = ("mean of the paper's", "cells above by 2 SE, 3 SE", "empty answers")
     means, above, empty = ends = [{"design": title} for title in titles]
     for method, own in part.groupby("method", sort=False):
@@ -153,7 +166,7 @@ def designs_table(part: Any) -> str:
             means[method] = _mean_of_designs(row)
         counts = f"{judged['above by 2 SE']}, {judged['by 3 SE']} of {judged['cells']}"
         above[method], empty[method] = counts, judged["empty"]
-    return _aligned([*lines, *ends], ("design",), part["method"])
+    return aligned([*lines, *ends], ("design",), part["method"])
 
 
 def beaten(table: Any) -> str:
@@ -213,33 +226,9 @@ def planted_table(frame: Any) -> str:
     """Data sets, responses and levels in rows, methods in columns."""
     table = cells(frame, PLANTED, MEASURED)
     table = table[table["seeds"] > 0]
-    return "" if table.empty else _across(table, ("dataset", "response", "level"), _shares)
+    return "" if table.empty else across(table, ("dataset", "response", "level"), shares)
 
 
 def _by_size(part: Any) -> str:
     sizes = [f"n={n}, p={p}" for n, p in part[["n", "p"]].to_numpy().tolist()]
-    return _across(part.assign(size=sizes), ("design",), _shares, across="size")
-
-
-def _across(table: Any, rows: Sequence[str], entry: Any, across: str = "method") -> str:
-    """One entry per row of a table: some columns down, another one across."""
-    ordered = in_order(table)
-    return _aligned(_entries(ordered, rows, entry, across), rows, ordered[across])
-
-
-def _entries(table: Any, rows: Sequence[str], entry: Any, across: str) -> list[dict[str, Any]]:
-    wide: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for row in table.to_dict("records"):
-        place = tuple(row[name] for name in rows)
-        line = wide.setdefault(place, dict(zip(rows, place, strict=True)))
-        line[row[across]] = entry(row)
-    return list(wide.values())
-
-
-def _aligned(lines: list[dict[str, Any]], rows: Sequence[str], columns: Any) -> str:
-    return markdown(pd.DataFrame(lines, columns=[*rows, *dict.fromkeys(columns)]).fillna("-"))
-
-
-def _shares(row: dict[str, Any]) -> str:
-    """TPR, and FDR with its standard error."""
-    return f"{number(row['tpr'])} / {number(row['fdr'], row['fdr_se'])}"
+    return across(part.assign(size=sizes), ("design",), shares, column="size")

@@ -86,13 +86,13 @@ def test_nothing_is_left_that_covariates_explain(rng):
     """Law: features and target that knockoffs see are orthogonal to covariates."""
     X, y, batch = confounded(rng)
     study = read_study(X, y, covariates={"batch": batch})
-    left = adjusted(study)
+    left = adjusted(study, [np.arange(150)])
     indicators = 1.0 * (batch[:, None] == np.unique(batch))
     indicators -= indicators.mean(axis=0)
     assert np.abs(indicators.T @ left.columns.values).max() < 1e-9
     assert np.abs(indicators.T @ left.target.values).max() < 1e-9
     labels = np.where(y > np.median(y), "ill", "well")
-    two = adjusted(read_study(X, labels, covariates={"batch": batch})).target
+    two = adjusted(read_study(X, labels, covariates={"batch": batch}), [np.arange(150)]).target
     assert two.values.ndim == 1
     assert np.abs(indicators.T @ two.values).max() < 1e-9
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -74,6 +74,15 @@ class Covariates:
     def take(self, rows: Indices) -> Covariates:
         """The chosen rows."""
         return Covariates(self.names, self.design[rows], self.owners)
+
+    def apart(self, parts: Sequence[Indices]) -> Covariates:
+        """The same covariates with effects of their own in each part of the rows."""
+        designs = []
+        for rows in parts:
+            own = np.zeros_like(self.design)
+            own[rows] = self.design[rows] - self.design[rows].mean(axis=0) if len(rows) else 0.0
+            designs.append(own)
+        return Covariates(self.names, np.hstack(designs), np.tile(self.owners, len(designs)))
 
     def joined(self, other: Covariates) -> Covariates:
         """These and others."""

@@ -25,7 +25,7 @@ from .row_groups import (
     vary_within,
     warn_if_few,
 )
-from .target import Target, as_target, check_same_rows, given_covariates, take_rows
+from .target import Target, as_target, check_same_rows, compared, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def read_study(
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
     given = None if study.covariates is None else study.covariates.basis
-    return replace(study, target=given_covariates(study.target, given))
+    return replace(study, target=compared(study.target, given))
 
 
 def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Study:
@@ -136,14 +136,17 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
     return replace(study.adjusting_for(given), kept=kept)
 
 
-def adjusted(study: Study) -> Study:
-    """What covariates leave of features and target, as numbers; the study itself without any.
+def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
+    """What covariates leave of features and target, as numbers, in each part of the rows alone.
 
-    Classes become an indicator each, of two only the second.
+    So no part knows anything of another one. Classes become an indicator each, of two only the
+    second. Without covariates a study stays as it is, but for targets that compare rows: those of
+    survival, and ranks of stages.
     """
-    covariates, target = study.covariates, study.target
+    covariates, target = study.covariates, _within_parts(study, parts)
     if covariates is None:
-        return study
+        return replace(study, target=target)
+    covariates = covariates.apart(parts)
     values = target.values
     if target.kind == "classes":
         values = np.equal.outer(values, np.arange(len(target.labels))).astype(np.float64)
@@ -153,6 +156,19 @@ def adjusted(study: Study) -> Study:
     freed = Freed(study.columns, covariates)
     data = freed.read(slice(None)) if study.columns.in_memory else freed
     return replace(study, columns=replace(study.columns, data=data), target=left, covariates=None)
+
+
+def _within_parts(study: Study, parts: Sequence[Indices]) -> Target:
+    """The target, of which each part of the rows has been computed from its own rows alone."""
+    target = study.target
+    if not target.asked:
+        return target
+    values = target.values.copy()
+    for rows in parts:
+        part = study.take(rows)
+        given = None if part.covariates is None else part.covariates.basis
+        values[rows] = compared(part.target, given).values
+    return replace(target, values=values)
 
 
 def refuse_same(study: Study) -> None:

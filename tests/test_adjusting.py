@@ -196,6 +196,31 @@ def test_repeated_rows_are_warned_of(rng):
         read_study(repeated, y, groups=GROUPS)
 
 
+def test_ids_of_several_rows_are_warned_of(rng):
+    """Oracle: how columns were made; counts and classes of sorted rows are no ids."""
+    X = pd.DataFrame(rng.poisson(3, (150, 8))).add_prefix("g")
+    y = rng.standard_normal(150)
+    labels = np.array([f"P{k}" for k in rng.permutation(GROUPS)])
+    for ids in (GROUPS + 100, pd.Categorical(labels)):
+        with pytest.warns(UserWarning, match="columns patient look like ids of patients"):
+            read_study(X.assign(patient=ids), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_study(X.assign(stage=np.repeat(np.arange(5), 30)), y)
+        read_study(X.assign(patient=rng.permutation(GROUPS)), y)
+
+
+def test_a_target_that_hardly_changes_within_groups_is_warned_of(rng):
+    X = rng.standard_normal((150, 5))
+    y = rng.standard_normal(30)[GROUPS]
+    y[[3, 77]] += 1
+    with pytest.warns(UserWarning, match="y changes within 2 of 30 groups"):
+        read_study(X, y, groups=GROUPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_study(X, rng.standard_normal(150), groups=GROUPS)
+
+
 # -- survival, stages
 
 

@@ -12,7 +12,7 @@ from ..types import Data, Indices
 from .columns import Columns, as_columns
 from .covariates import Covariates, Freed, category, read_covariates, refuse_too_many
 from .messages import position_of, quoted
-from .oddities import warn_about_repeats
+from .oddities import warn_about_repeated_ids, warn_about_repeats
 from .row_groups import (
     ROW_GROUPS,
     ROWS_ALONE,
@@ -23,6 +23,7 @@ from .row_groups import (
     mean_target,
     read_row_groups,
     vary_within,
+    warn_if_constant,
     warn_if_few,
 )
 from .target import Target, as_target, check_same_rows, compared, take_rows
@@ -84,7 +85,9 @@ def read_study(
     elif aggregate is not None:
         raise ValueError("aggregate needs groups: say which rows belong together.")
     elif study.columns.in_memory:
-        warn_about_repeats(study.columns.values)
+        columns = study.columns
+        warn_about_repeated_ids(columns.values, columns.nominal, columns.name)
+        warn_about_repeats(columns.values)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
@@ -105,6 +108,7 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
         return study
     told_within = study.target.survival is None and vary_within(study.target.values, codes)
     if aggregate is None and told_within and features_vary_within(study.columns, codes):
+        warn_if_constant(study.target.values, codes)
         given = category(ROW_GROUPS, codes.astype(np.float64))
         return replace(study.adjusting_for(given), rows=Rows("within", n_groups, codes))
     warn_if_few(n_groups, n_rows)

@@ -78,9 +78,9 @@ class Covariates:
     def apart(self, parts: Sequence[Indices]) -> Covariates:
         """The same covariates with effects of their own in each part of the rows."""
         designs = []
-        for rows in parts:
+        for rows in filter(len, parts):
             own = np.zeros_like(self.design)
-            own[rows] = self.design[rows] - self.design[rows].mean(axis=0) if len(rows) else 0.0
+            own[rows] = self.design[rows] - self.design[rows].mean(axis=0)
             designs.append(own)
         return Covariates(self.names, np.hstack(designs), np.tile(self.owners, len(designs)))
 
@@ -177,9 +177,12 @@ def _named_columns(given: Data) -> dict[str, Any]:
         return {str(given.name if given.name is not None else "covariate"): given}
     values = np.asarray(given)
     if values.ndim == 1:
-        return {"covariate": values}
+        return {"covariate": values} if values.size else {}
     if values.ndim != 2:
-        raise ValueError(f"covariates has shape {values.shape}. Rows and columns are needed.")
+        raise ValueError(
+            f"covariates is {given!r}, or has no rows and columns. Give the columns themselves, "
+            "such as covariates=table[['age', 'batch']], and leave them out of X."
+        )
     return {f"covariate {k}": values[:, k] for k in range(values.shape[1])}
 
 

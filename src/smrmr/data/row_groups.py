@@ -50,6 +50,11 @@ def read_row_groups(groups: Data, n_rows: int) -> Indices:
     """The group of every row, numbered in order of appearance."""
     import pandas as pd
 
+    if isinstance(groups, str):
+        raise ValueError(
+            f"groups is {groups!r}. Give the column itself, such as groups=table[{groups!r}], and "
+            "leave it out of X."
+        )
     names = pd.Series(np.asarray(groups, dtype=object).ravel())
     if len(names) != n_rows:
         raise ValueError(f"groups has {len(names)} values and X has {n_rows} rows. One each.")

@@ -168,7 +168,7 @@ def _within_parts(study: Study, parts: Sequence[Indices]) -> Target:
     if not target.asked:
         return target
     values = target.values.copy()
-    for rows in parts:
+    for rows in filter(len, parts):
         part = study.take(rows)
         given = None if part.covariates is None else part.covariates.basis
         values[rows] = compared(part.target, given).values

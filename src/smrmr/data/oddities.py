@@ -1,7 +1,7 @@
 """Warns about data that are likely to mislead: rare values, sample ids, repeated rows."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from .scaling import unit_columns
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, associations have a high floor
 ROWS_AT_ONCE = 64  # between which columns that are decided are left out
-COLUMNS_AT_ONCE = 4096  # whose first rows are looked at together, to bound memory
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
 MOST_ROWS = 2000  # that are compared with each other
@@ -22,16 +21,24 @@ FAR = 5  # and how many standard deviations of all correlations it must be
 MANY_REPEATED = 0.2  # share of rows with such another one that is worth a warning
 
 
-def warn_about_rare(values: NDArray[Any], name: Callable[[int], str]) -> None:
+Pieces: TypeAlias = "Iterable[tuple[int, NDArray[Any]]]"
+"""Columns, some at a time: the number of the first, and their values."""
+
+
+def warn_about_rare(pieces: Pieces, name: Callable[[int], str]) -> None:
     """Name the columns that are constant but for fewer than 5 values."""
-    off_mode = _count_off_mode(values)
-    rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
-    if rare.size:
+    rare = [start + int(k) for start, values in pieces for k in _rare(values)]
+    if rare:
         warn(
-            f"columns {named(name(int(k)) for k in rare)} have fewer than {MIN_OTHER_VALUES} "
+            f"columns {named(map(name, rare))} have fewer than {MIN_OTHER_VALUES} "
             "values that differ from their most frequent one. Their associations have a high "
             "floor: read them with care, or drop the columns."
         )
+
+
+def _rare(values: NDArray[Any]) -> Indices:
+    off_mode = _count_off_mode(values)
+    return np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
 
 
 def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
@@ -55,7 +62,7 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
     return counts
 
 
-def warn_about_ids(values: NDArray[Any], name: Callable[[int], str]) -> None:
+def warn_about_ids(pieces: Pieces, name: Callable[[int], str]) -> None:
     """Name the columns that look like sample ids: with sorted rows they are related to the target.
 
     Such a column holds whole numbers that go up or down by the same step from row to row, or
@@ -63,14 +70,15 @@ def warn_about_ids(values: NDArray[Any], name: Callable[[int], str]) -> None:
     named, for read counts of a gene often are; nor are more than 5 columns, or more than half of
     them, which are ranks rather than ids. The first rows rule out nearly all columns.
     """
-    n, p = values.shape
     found: list[int] = []
-    if n >= MIN_ROWS_OF_IDS:
-        for start in range(0, p, COLUMNS_AT_ONCE):
-            likely = start + _likely_ids(values[:, start : start + COLUMNS_AT_ONCE])
-            found += [int(k) for k in likely if _counts(values[:, k])]
-            if len(found) > MAX_COLUMNS_OF_IDS:
-                return
+    p = 0
+    for start, values in pieces:
+        p = start + values.shape[1]
+        if len(values) < MIN_ROWS_OF_IDS:
+            return
+        found += [start + int(k) for k in _likely_ids(values) if _counts(values[:, k])]
+        if len(found) > MAX_COLUMNS_OF_IDS:
+            return
     if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
         warn(
             f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
@@ -96,16 +104,16 @@ def _counts(column: NDArray[Any]) -> bool:
     return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())
 
 
-def warn_about_repeats(values: NDArray[Any]) -> None:
+def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray[Any]]) -> None:
     """Warn of rows that look as if samples were measured more than once.
 
     That is if many rows have another one that they correlate with far more than rows do by chance.
     """
-    n, p = values.shape
+    n, p = shape
     if n > MOST_ROWS or p < FEWEST_COLUMNS:
         return
     some = np.unique(np.linspace(0, p - 1, MOST_COLUMNS).astype(np.intp))
-    columns = unit_columns(values[:, some])
+    columns = unit_columns(read(some))
     columns = columns[:, columns.any(axis=0)]
     if columns.shape[1] < FEWEST_COLUMNS:
         return

@@ -84,7 +84,8 @@ def read_study(
     elif aggregate is not None:
         raise ValueError("aggregate needs groups: say which rows belong together.")
     elif study.columns.in_memory:
-        warn_about_repeats(study.columns.values)
+        columns = study.columns
+        warn_about_repeats((columns.n_rows, columns.n_columns), columns.read)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)

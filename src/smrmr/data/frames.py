@@ -42,16 +42,10 @@ def in_pandas(data: Data) -> Data:
         import pyarrow as pa
     except ImportError:
         return data
-    import pandas as pd
-
     if hasattr(data, "columns"):
-        found = pa.table(data)
-    elif hasattr(data, "__arrow_c_stream__"):
-        found = pa.chunked_array(data)
-    else:
-        found = pa.array(data)
-    # which would else be objects where some are missing
-    return found.to_pandas(types_mapper={pa.bool_(): pd.BooleanDtype()}.get)
+        return pa.table(data).to_pandas()
+    whole = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
+    return whole(data).to_pandas()
 
 
 def is_frame(data: Data) -> bool:

@@ -128,7 +128,9 @@ class DaskColumns:
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
-        return rows_and_columns(self.array.shape, "the dask array")
+        if np.isnan(self.array.shape).any():
+            raise ValueError("the Dask array does not know its rows. Call X.compute_chunk_sizes().")
+        return rows_and_columns(self.array.shape, "the Dask array")
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The columns asked for."""
@@ -139,8 +141,8 @@ class DaskColumns:
 def as_source(X: Any) -> ColumnSource | None:
     """X as a source if it is one, or something that is read in parts; None for arrays and tables.
 
-    Sparse matrices are read by columns. HDF5 data sets are opened again by their path, which is
-    small to send to workers.
+    Sparse matrices are read by columns. HDF5 data sets, also those that AnnData has not read, are
+    opened again by their path, which is small to send to workers.
     """
     # not by isinstance, which would ask for the names: a million of them take seconds to read
     if callable(getattr(X, "read", None)) and hasattr(X, "shape"):
@@ -148,12 +150,15 @@ def as_source(X: Any) -> ColumnSource | None:
     if is_sparse(X):
         return SparseColumns.of(X)
     package = type(X).__module__.split(".")[0]
+    if hasattr(X, "to_dask_array"):
+        raise ValueError("X is a Dask DataFrame. Pass X.to_dask_array(lengths=True).")
     if package == "dask" and hasattr(X, "compute") and hasattr(X, "shape"):
         return DaskColumns(X)
-    if package == "h5py" and hasattr(X, "shape"):
+    stored = getattr(X, "group", X) if package == "anndata" else X  # of a sparse matrix
+    if type(stored).__module__.split(".")[0] == "h5py" and hasattr(X, "shape"):
         from .formats.stores import StoredColumns
 
-        return StoredColumns(Path(X.file.filename).absolute(), X.name)
+        return StoredColumns(Path(stored.file.filename).absolute(), stored.name)
     return None
 
 

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.columns import as_columns, refuse_text
+from ..data.columns import Columns, refuse_text
 from ..data.frames import has_labels, in_pandas, is_frame
 from ..data.sources import as_source, is_sparse
 from ..data.study import Study, read_study
@@ -84,7 +84,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return super().transform(X).asformat(X.format)
         if (source := as_source(X)) is not None:
             validate_data(self, source, reset=False, skip_check_array=True)
-            return as_columns(source).read(np.flatnonzero(self.get_support()))
+            return Columns.bare(source).read(np.flatnonzero(self.get_support()))
         table = in_pandas(X)
         if is_frame(table) and has_labels(table):
             validate_data(self, table, reset=False, skip_check_array=True)

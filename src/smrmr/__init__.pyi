@@ -1,3 +1,4 @@
+from . import anndata as anndata
 from . import association as association
 from . import data as data
 from . import report as report

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Data, Indices, Mask, Vector
-from .messages import named, worst
+from .frames import in_pandas, is_frame, read_frame
+from .messages import worst
 from .oddities import warn_about_ids, warn_about_rare
-from .sources import ColumnSource, as_source, subset
+from .sources import ColumnSource, SparseColumns, as_source, subset
 
 MIN_ROWS = 4
-COLUMNS_AT_ONCE = 1024  # whose values are checked together, to bound memory
+COLUMNS_AT_ONCE = 4096  # whose values are looked at together, at most
+BYTES_AT_ONCE = 2**23  # which they take up, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +52,7 @@ def class_size(n_classes: Any) -> Any:
 class Columns:
     """Features: numbers in memory or in a source, names, and which columns are nominal.
 
-    An array has been checked as a whole; the columns of a source are checked when they are read.
+    What is in memory has been checked as a whole; columns of files are checked when they are read.
     """
 
     data: NDArray[Any] | ColumnSource
@@ -74,8 +76,8 @@ class Columns:
 
     @property
     def in_memory(self) -> bool:
-        """Whether the numbers are an array, not a source."""
-        return isinstance(self.data, np.ndarray)
+        """Whether the numbers are an array or a sparse matrix, not in a file."""
+        return isinstance(self.data, np.ndarray | SparseColumns)
 
     @property
     def values(self) -> NDArray[Any]:
@@ -93,8 +95,14 @@ class Columns:
             shapes = f"shape {values.shape} where {asked} was asked for"
             raise ValueError(f"the source of X gave {shapes}. Has the file changed?")
         _check_numeric(values)
-        _check_finite(values, lambda k: self.name(order[k]))
+        _refuse_gaps(_count_gaps(values), lambda k: self.name(order[k]))
         return values
+
+    def pieces(self) -> Iterator[tuple[int, NDArray[Any]]]:
+        """All columns in order, some at a time: the number of the first, and an (n, k) array."""
+        width = max(1, min(COLUMNS_AT_ONCE, BYTES_AT_ONCE // (8 * max(self.n_rows, 1))))
+        for start in range(0, self.n_columns, width):
+            yield start, self.read(slice(start, start + width))
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Columns:
         """Return the chosen rows and columns; of a source nothing is read yet."""
@@ -143,14 +151,17 @@ class Columns:
 def as_columns(X: Data) -> Columns:
     """Check the features, and decide which are numbers and which are classes.
 
-    Numbers and booleans are taken as they are, pandas categoricals are nominal. Everything else,
-    and missing or infinite values, is refused with a message that names the columns.
+    X may be an array, a sparse matrix, a table of pandas, polars or pyarrow, or a source. Numbers
+    and booleans are taken as they are, ordered categories by the places of their levels, other
+    categories are nominal; see `read_frame`. Everything else, and missing or infinite values, is
+    refused with a message that names the columns.
     """
-    refuse_sparse_or_masked(X, "X")
+    X = in_pandas(X)
     source = as_source(X)
+    refuse_sparse_or_masked(X if source is None else None, "X")
     if source is not None:
         columns = Columns.bare(source)
-    elif hasattr(X, "iloc") and hasattr(X, "columns"):
+    elif is_frame(X) and hasattr(X, "columns"):
         columns = _from_frame(X)
     else:
         columns = _from_array(X)
@@ -158,10 +169,10 @@ def as_columns(X: Data) -> Columns:
     if p == 0 or n < MIN_ROWS:
         shape = f"X has {n} rows and {p} columns (n_samples={n})"
         raise ValueError(f"{shape}. At least {MIN_ROWS} rows and one column are needed.")
-    if source is None:
-        _check_finite(columns.values, columns.name)
-        warn_about_rare(columns.values, columns.name)
-        warn_about_ids(columns.values, columns.name)
+    if columns.in_memory:
+        _refuse_gaps(_count_gaps(columns.data), columns.name)  # before anything else is said
+        warn_about_rare(columns.pieces(), columns.name)
+        warn_about_ids(columns.pieces(), columns.name)
     return columns
 
 
@@ -181,39 +192,38 @@ def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
     return number[inverse], len(first)
 
 
+def refuse_text(X: Data) -> None:
+    """Refuse columns of an array of objects that hold text, by name."""
+    values = X if isinstance(X, np.ndarray) and X.dtype.kind == "O" else np.empty((0, 0))
+    if values.ndim != 2:
+        return
+    text = [k for k in range(values.shape[1]) if any(isinstance(v, str) for v in values[:, k])]
+    if text:
+        _from_objects(values[:, text], [f"x{k}" for k in text])
+
+
 def _from_array(X: Data) -> Columns:
     values = np.asarray(X)
     if values.ndim != 2:
         advice = " Use X.reshape(-1, 1) for a single feature." if values.ndim == 1 else ""
         raise ValueError(f"X has shape {values.shape}. Rows and columns are needed.{advice}")
-    _check_numeric(values)
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None  # polars and the like
+    if values.dtype.kind == "O":
+        values = _from_objects(values, names or [f"x{k}" for k in range(values.shape[1])])
+    _check_numeric(values)
     return Columns(_plain(values), names, np.zeros(values.shape[1], dtype=bool))
 
 
+def _from_objects(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
+    """Objects that are numbers as numbers; columns of others are refused by name."""
+    import pandas as pd
+
+    return read_frame(pd.DataFrame(values, columns=list(names), dtype=object))[0]
+
+
 def _from_frame(X: Any) -> Columns:
-    names = tuple(map(str, X.columns))
-    nominal = np.array([str(dtype) == "category" for dtype in X.dtypes], dtype=bool)
-    numeric = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes], dtype=bool)
-    wrong = [names[k] for k in np.flatnonzero(~nominal & ~numeric)]
-    if wrong:
-        raise ValueError(
-            f"columns {named(wrong)} of X hold neither numbers nor categories. Convert them: "
-            "X[c].astype('category') for labels, pandas.to_numeric(X[c]) for numbers."
-        )
-    if not nominal.any():
-        # what is small stays so; nullable columns need a float for their missing values
-        plain = len(set(X.dtypes)) == 1 and isinstance(X.dtypes.iloc[0], np.dtype)
-        return Columns(_plain(X.to_numpy(dtype=None if plain else np.float64)), names, nominal)
-    values = np.empty(X.shape, dtype=np.float64)
-    for k in range(len(names)):
-        column = X.iloc[:, k]
-        if nominal[k]:
-            codes = column.cat.codes.to_numpy()
-            values[:, k] = np.where(codes < 0, np.nan, first_appearance(codes)[0])
-        else:
-            values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    return Columns(values, names, nominal)
+    values, nominal = read_frame(X)
+    return Columns(_plain(values), tuple(map(str, X.columns)), nominal)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -242,15 +252,23 @@ def _check_numeric(values: NDArray[Any]) -> None:
         )
 
 
-def _check_finite(values: NDArray[Any], name: Callable[[int], str]) -> None:
-    if values.dtype.kind != "f":
-        return
-    bad = np.zeros(values.shape[1], dtype=np.int64)
-    for start in range(0, len(bad), COLUMNS_AT_ONCE):
-        part = slice(start, start + COLUMNS_AT_ONCE)
-        bad[part] = (~np.isfinite(values[:, part])).sum(axis=0)
-    if bad.any():
+def _count_gaps(data: NDArray[Any] | ColumnSource) -> Indices:
+    """How many values of each column of an array or a sparse matrix are missing or infinite."""
+    if isinstance(data, SparseColumns):
+        stored = data.matrix
+        _check_numeric(stored.data)
+        before = np.concatenate([[0], np.cumsum(~np.isfinite(stored.data))])
+        return np.asarray(np.diff(before[stored.indptr]))
+    gaps = np.zeros(data.shape[1], dtype=np.intp)
+    if isinstance(data, np.ndarray) and data.dtype.kind == "f":
+        for start, values in Columns.bare(data).pieces():
+            gaps[start : start + values.shape[1]] = (~np.isfinite(values)).sum(axis=0)
+    return gaps
+
+
+def _refuse_gaps(gaps: Indices, name: Callable[[int], str]) -> None:
+    if gaps.any():
         raise ValueError(
-            f"{np.count_nonzero(bad)} of {len(bad)} columns of X have missing or infinite values "
-            f"({worst(bad, name)}). Impute them, or drop these columns or rows."
+            f"{np.count_nonzero(gaps)} of {len(gaps)} columns of X have missing or infinite values "
+            f"({worst(gaps, name)}). Impute them, or drop these columns or rows."
         )

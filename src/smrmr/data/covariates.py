@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 
 from ..types import Data, Indices, Matrix, Vector
 from .columns import Columns, first_appearance
+from .frames import in_pandas
 from .messages import named, quoted, warn
 from .scaling import unit_columns
 from .sources import Which
@@ -22,7 +23,6 @@ KNOTS = (-1.0, 0.0, 1.0)  # of normal scores, where the effect of a number may b
 ROUNDING = 1e-7  # of a column's length, below which nothing is left of it
 BENDS_OF_ROWS = 1 / 5  # that covariates may take up before numbers lose their bends
 SAME = 1e-10  # less than 1, from which correlation on two columns are the same
-COLUMNS_AT_ONCE = 1024  # that are compared with covariates together
 MOST_OF_ROWS = 1 / 3  # that columns of covariates may take up
 
 
@@ -58,18 +58,16 @@ class Covariates:
     def equal_to(self, columns: Columns) -> Iterator[tuple[str, str]]:
         """Pairs of a covariate and a feature that are the same up to scale.
 
-        The features of a source are told by their names alone, for they are not read here.
+        The features of a file are told by their names alone, for they are not read here.
         """
+        if not columns.in_memory:
+            known = {columns.name(k) for k in range(columns.n_columns)}
+            yield from ((name, name) for name in self.names if name in known)
+            return
         mine = unit_columns(self.design)
-        for start in range(0, columns.n_columns, COLUMNS_AT_ONCE):
-            which = range(start, min(start + COLUMNS_AT_ONCE, columns.n_columns))
-            if columns.in_memory:
-                likeness = np.abs(mine.T @ unit_columns(columns.read(np.asarray(which))))
-                same = np.argwhere(likeness > 1 - SAME)
-                yield from ((self.names[self.owners[i]], columns.name(which[j])) for i, j in same)
-            else:
-                known = [columns.name(k) for k in which]
-                yield from ((name, name) for name in self.names if name in known)
+        for start, values in columns.pieces():
+            same = np.argwhere(np.abs(mine.T @ unit_columns(values)) > 1 - SAME)
+            yield from ((self.names[self.owners[i]], columns.name(start + int(j))) for i, j in same)
 
     def take(self, rows: Indices) -> Covariates:
         """The chosen rows."""
@@ -169,7 +167,8 @@ def category(name: str, codes: Vector) -> Covariates:
 
 def _named_columns(given: Data) -> dict[str, Any]:
     if isinstance(given, Mapping):
-        return {str(name): values for name, values in given.items()}
+        return {str(name): in_pandas(values) for name, values in given.items()}
+    given = in_pandas(given)
     if hasattr(given, "iloc") and hasattr(given, "columns"):
         names = [str(name) for name in given.columns]
         return {name: given.iloc[:, k] for k, name in enumerate(names)}

@@ -1,7 +1,7 @@
 """Warns about data that are likely to mislead: rare values, sample ids, repeated rows."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from .scaling import unit_columns
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, associations have a high floor
 ROWS_AT_ONCE = 64  # between which columns that are decided are left out
-COLUMNS_AT_ONCE = 4096  # whose first rows are looked at together, to bound memory
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
 MOST_ROWS = 2000  # that are compared with each other
@@ -24,16 +23,24 @@ FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients 
 MOST_PER_ID = 10  # rows per patient or plate, on average, if it is to be told from a class
 
 
-def warn_about_rare(values: NDArray[Any], name: Callable[[int], str]) -> None:
+Pieces: TypeAlias = "Iterable[tuple[int, NDArray[Any]]]"
+"""Columns, some at a time: the number of the first, and their values."""
+
+
+def warn_about_rare(pieces: Pieces, name: Callable[[int], str]) -> None:
     """Name the columns that are constant but for fewer than 5 values."""
-    off_mode = _count_off_mode(values)
-    rare = np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
-    if rare.size:
+    rare = [start + int(k) for start, values in pieces for k in _rare(values)]
+    if rare:
         warn(
-            f"columns {named(name(int(k)) for k in rare)} have fewer than {MIN_OTHER_VALUES} "
+            f"columns {named(map(name, rare))} have fewer than {MIN_OTHER_VALUES} "
             "values that differ from their most frequent one. Their associations have a high "
             "floor: read them with care, or drop the columns."
         )
+
+
+def _rare(values: NDArray[Any]) -> Indices:
+    off_mode = _count_off_mode(values)
+    return np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
 
 
 def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
@@ -57,7 +64,7 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
     return counts
 
 
-def warn_about_ids(values: NDArray[Any], name: Callable[[int], str]) -> None:
+def warn_about_ids(pieces: Pieces, name: Callable[[int], str]) -> None:
     """Name the columns that look like sample ids: with sorted rows they are related to the target.
 
     Such a column holds whole numbers that go up or down by the same step from row to row, or
@@ -65,14 +72,15 @@ def warn_about_ids(values: NDArray[Any], name: Callable[[int], str]) -> None:
     named, for read counts of a gene often are; nor are more than 5 columns, or more than half of
     them, which are ranks rather than ids. The first rows rule out nearly all columns.
     """
-    n, p = values.shape
     found: list[int] = []
-    if n >= MIN_ROWS_OF_IDS:
-        for start in range(0, p, COLUMNS_AT_ONCE):
-            likely = start + _likely_ids(values[:, start : start + COLUMNS_AT_ONCE])
-            found += [int(k) for k in likely if _counts(values[:, k])]
-            if len(found) > MAX_COLUMNS_OF_IDS:
-                return
+    p = 0
+    for start, values in pieces:
+        p = start + values.shape[1]
+        if len(values) < MIN_ROWS_OF_IDS:
+            return
+        found += [start + int(k) for k in _likely_ids(values) if _counts(values[:, k])]
+        if len(found) > MAX_COLUMNS_OF_IDS:
+            return
     if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
         warn(
             f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
@@ -98,23 +106,21 @@ def _counts(column: NDArray[Any]) -> bool:
     return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())
 
 
-def warn_about_repeated_ids(
-    values: NDArray[Any], nominal: Mask, name: Callable[[int], str]
-) -> None:
+def warn_about_repeated_ids(pieces: Pieces, nominal: Mask, name: Callable[[int], str]) -> None:
     """Name the columns that look like ids of patients or plates of several rows each.
 
     Such a column holds ten different whole numbers or more, each of them on two rows or more that
     follow one another; or it is nominal, with so many classes of ten rows or fewer on average.
     """
-    n, p = values.shape
-    classes = values[:, nominal].max(axis=0, initial=0) + 1
-    many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= n)
-    found = np.flatnonzero(nominal)[many].tolist()
-    for start in range(0, p, COLUMNS_AT_ONCE):
-        part = values[:, start : start + COLUMNS_AT_ONCE]
-        likely = np.flatnonzero((part[0] == part[1]) & (part[-1] == part[-2]))
-        found += [start + int(k) for k in likely if _names_runs(part[:, k])]
-    found = sorted(set(found))
+    found: list[int] = []
+    for start, values in pieces:
+        labels = nominal[start : start + values.shape[1]]
+        classes = np.where(labels, values.max(axis=0) + 1, 0)
+        many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= len(values))
+        likely = many | ((values[0] == values[1]) & (values[-1] == values[-2]))
+        found += [
+            start + int(k) for k in np.flatnonzero(likely) if many[k] or _names_runs(values[:, k])
+        ]
     if 0 < len(found) <= MAX_COLUMNS_OF_IDS:
         warn(
             f"columns {named(map(name, found))} look like ids of patients, plates or the like, of "
@@ -132,16 +138,16 @@ def _names_runs(column: NDArray[Any]) -> bool:
     return whole and len(lengths) == n_values >= FEWEST_REPEATED_IDS and lengths.min() > 1
 
 
-def warn_about_repeats(values: NDArray[Any]) -> None:
+def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray[Any]]) -> None:
     """Warn of rows that look as if samples were measured more than once.
 
     That is if many rows have another one that they correlate with far more than rows do by chance.
     """
-    n, p = values.shape
+    n, p = shape
     if n > MOST_ROWS or p < FEWEST_COLUMNS:
         return
     some = np.unique(np.linspace(0, p - 1, MOST_COLUMNS).astype(np.intp))
-    columns = unit_columns(values[:, some])
+    columns = unit_columns(read(some))
     columns = columns[:, columns.any(axis=0)]
     if columns.shape[1] < FEWEST_COLUMNS:
         return

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..types import Data, Indices, Matrix
 from .columns import Columns, first_appearance
 from .covariates import Covariates
+from .frames import in_pandas
 from .messages import warn
 from .target import Target, take_rows
 
@@ -55,7 +56,7 @@ def read_row_groups(groups: Data, n_rows: int) -> Indices:
             f"groups is {groups!r}. Give the column itself, such as groups=table[{groups!r}], and "
             "leave it out of X."
         )
-    names = pd.Series(np.asarray(groups, dtype=object).ravel())
+    names = pd.Series(np.asarray(in_pandas(groups), dtype=object).ravel())
     if len(names) != n_rows:
         raise ValueError(f"groups has {len(names)} values and X has {n_rows} rows. One each.")
     if names.isna().any():

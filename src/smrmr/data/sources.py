@@ -71,6 +71,55 @@ class Subset(Reopened):
         return values if self.rows is None else values[self.rows]
 
 
+@dataclass(frozen=True, eq=False)
+class SparseColumns:
+    """A sparse matrix in memory, by columns (CSC); a block of columns is dense once it is read."""
+
+    matrix: Any
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, X: Any, names: tuple[str, ...] | None = None) -> SparseColumns:
+        """Any sparse matrix or array, turned to columns once; entries given twice add up."""
+        rows_and_columns(X.shape, "X")
+        matrix = X.tocsc()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy() if matrix is X else matrix  # X stays what it is
+            matrix.sum_duplicates()
+        return cls(matrix, names)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return int(self.matrix.shape[0]), int(self.matrix.shape[1])
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns asked for."""
+        return np.asarray(self.matrix[:, columns].toarray())
+
+    def take(self, rows: Indices | None, columns: Indices | None) -> SparseColumns:
+        """Some rows and columns; neighbouring columns are not copied, so that spans cost nothing.
+
+        Unlike a file the matrix itself is sent to workers, and so it is cut to what they need.
+        """
+        matrix, names = self.matrix, self.names
+        if columns is not None:
+            names = None if names is None else tuple(names[k] for k in columns)
+            together = len(columns) > 0 and bool((np.diff(columns) == 1).all())
+            matrix = _neighbours(matrix, columns) if together else matrix[:, columns]
+        return SparseColumns(matrix if rows is None else matrix[rows].tocsc(), names)
+
+
+def _neighbours(matrix: Any, columns: Indices) -> Any:
+    """Columns that follow each other, as a view of the whole."""
+    pointers = matrix.indptr[columns[0] : columns[-1] + 2]
+    inside = slice(int(pointers[0]), int(pointers[-1]))
+    view = type(matrix)((matrix.shape[0], len(columns)), dtype=matrix.dtype)
+    view.data, view.indices = matrix.data[inside], matrix.indices[inside]  # scipy would copy them
+    view.indptr = pointers - pointers[0]
+    return view
+
+
 @dataclass(frozen=True)
 class DaskColumns:
     """A dask array; its blocks are computed where they are needed."""
@@ -81,36 +130,52 @@ class DaskColumns:
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns."""
-        return rows_and_columns(self.array.shape, "the dask array")
+        if np.isnan(self.array.shape).any():
+            raise ValueError("the Dask array does not know its rows. Call X.compute_chunk_sizes().")
+        return rows_and_columns(self.array.shape, "the Dask array")
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The columns asked for."""
-        return np.asarray(self.array[:, columns].compute(scheduler="synchronous"))
+        found = self.array[:, columns].compute(scheduler="synchronous")
+        return np.asarray(found.toarray() if is_sparse(found) else found)
 
 
 def as_source(X: Any) -> ColumnSource | None:
-    """X as a source if it is one, or something that is read in parts; None for what is in memory.
+    """X as a source if it is one, or something that is read in parts; None for arrays and tables.
 
-    HDF5 data sets are opened again by their path, which is small to send to workers.
+    Sparse matrices are read by columns. HDF5 data sets, also those that AnnData has not read, are
+    opened again by their path, which is small to send to workers.
     """
     # not by isinstance, which would ask for the names: a million of them take seconds to read
     if callable(getattr(X, "read", None)) and hasattr(X, "shape"):
         return cast(ColumnSource, X)
+    if is_sparse(X):
+        return SparseColumns.of(X)
     package = type(X).__module__.split(".")[0]
+    if hasattr(X, "to_dask_array"):
+        raise ValueError("X is a Dask DataFrame. Pass X.to_dask_array(lengths=True).")
     if package == "dask" and hasattr(X, "compute") and hasattr(X, "shape"):
         return DaskColumns(X)
-    if package == "h5py" and hasattr(X, "shape"):
+    stored = getattr(X, "group", X) if package == "anndata" else X  # of a sparse matrix
+    if type(stored).__module__.split(".")[0] == "h5py" and hasattr(X, "shape"):
         from .formats.stores import StoredColumns
 
-        return StoredColumns(Path(X.file.filename).absolute(), X.name)
+        return StoredColumns(Path(stored.file.filename).absolute(), stored.name)
     return None
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of scipy, or of a kind that scipy can be given."""
+    return hasattr(X, "tocsc") and hasattr(X, "toarray")
+
+
 def subset(source: Any, rows: Indices | None, columns: Indices | None) -> Any:
-    """Some rows and columns of an array or of a source, of which nothing is read yet."""
+    """Some rows and columns of an array or of a source; of a file nothing is read yet."""
     if isinstance(source, np.ndarray):
         values = source if columns is None else source[:, columns]
         return values if rows is None else values[rows]
+    if isinstance(source, SparseColumns):
+        return source.take(rows, columns)
     if isinstance(source, Subset):
         rows, columns = _chosen(source.rows, rows), _chosen(source.columns, columns)
         source = source.source

@@ -86,8 +86,8 @@ def read_study(
         raise ValueError("aggregate needs groups: say which rows belong together.")
     elif study.columns.in_memory:
         columns = study.columns
-        warn_about_repeated_ids(columns.values, columns.nominal, columns.name)
-        warn_about_repeats(columns.values)
+        warn_about_repeated_ids(columns.pieces(), columns.nominal, columns.name)
+        warn_about_repeats((columns.n_rows, columns.n_columns), columns.read)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)

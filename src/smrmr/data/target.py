@@ -13,6 +13,7 @@ from scipy.stats import rankdata
 from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector
 from .columns import MIN_ROWS, Block, Columns, first_appearance, refuse_sparse_or_masked
+from .frames import in_pandas
 from .messages import refuse_commas, warn
 from .survival import deviance_residuals, looks_like_survival, read_survival
 
@@ -64,6 +65,7 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     unless `small_classes`: a measure may be asked for them, but nothing can be selected by them.
     """
     check_choice("target", target, TARGETS)
+    y = in_pandas(y)
     if target == "survival" or (target == "auto" and looks_like_survival(y)):
         found = compared(Target("continuous", np.empty(0), (), "survival", read_survival(y)))
         if np.ptp(found.values) < 1e-9:
@@ -167,7 +169,7 @@ def check_same_rows(columns: Columns, target: Target) -> None:
 
 def as_variable(x: Data, name: str) -> Target:
     """Check one variable of a plain function: numbers are numbers, labels are classes."""
-    values, labelled = _target_array(x, name)
+    values, labelled = _target_array(in_pandas(x), name)
     shape = f"{name} has shape {values.shape}"
     if len(values) < MIN_ROWS:
         raise ValueError(f"{shape}. At least {MIN_ROWS} samples are needed.")

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..data.columns import as_columns
-from ..data.sources import as_source
+from ..data.columns import Columns, refuse_text
+from ..data.frames import has_labels, in_pandas, is_frame
+from ..data.sources import as_source, is_sparse
 from ..data.study import Study, read_study
 from ..settings import change_strategy, nested_settings
 from ..types import Data, Mask
@@ -54,14 +56,14 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        X = in_pandas(X)
         names = getattr(X, "columns", None)
-        if (source := as_source(X)) is not None:
-            self.n_features_in_ = source.shape[1]
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit
-            X, names = source, None  # which scikit-learn does not know
-        elif hasattr(X, "iloc"):  # frames may have nominal columns, which scikit-learn would refuse
+        source = as_source(X)
+        if source is not None or is_frame(X):  # may hold what scikit-learn would refuse
+            X = X if source is None else source
             validate_data(self, X, skip_check_array=True)
         else:
+            refuse_text(X)  # by name, which scikit-learn does not
             # missing values are left to as_columns, whose message names the columns
             X = validate_data(
                 self, X, dtype="numeric", ensure_min_samples=4, ensure_all_finite=False
@@ -73,19 +75,28 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return study
 
     def transform(self, X: Data) -> Any:
-        """Keep the selected features; frames with categories stay frames, of sources it is read."""
+        """Keep the selected features.
+
+        Sparse matrices keep their format and tables with categories their library; of sources the
+        features are read. All else becomes an array, or what `set_output` asks for.
+        """
+        if is_sparse(X):
+            return super().transform(X).asformat(X.format)
         if (source := as_source(X)) is not None:
-            if source.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
-                    f"{self.n_features_in_} features as input."
-                )
-            return as_columns(source).read(np.flatnonzero(self.get_support()))
-        if hasattr(X, "iloc") and any(str(dtype) == "category" for dtype in X.dtypes):
-            validate_data(self, X, reset=False, skip_check_array=True)
-            return X.iloc[:, np.flatnonzero(self.get_support())]
+            validate_data(self, source, reset=False, skip_check_array=True)
+            return Columns.bare(source).read(np.flatnonzero(self.get_support()))
+        table = in_pandas(X)
+        if is_frame(table) and has_labels(table):
+            validate_data(self, table, reset=False, skip_check_array=True)
+            kept = np.flatnonzero(self.get_support())
+            if table is X or _get_output_config("transform", self)["dense"] != "default":
+                return table.iloc[:, kept]
+            return X.select([table.columns[k] for k in kept])  # as polars and pyarrow say it
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all of X
-            return super().transform(X)
+            kept = super().transform(table)
+        # numbers beside booleans are objects to scikit-learn
+        objects = isinstance(kept, np.ndarray) and kept.dtype.kind == "O"
+        return kept.astype(np.float64) if objects else kept
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -96,4 +107,5 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.string = False
+        tags.input_tags.sparse = True
         return tags

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..control import as_control
 from ..control.knockoffs import KnockoffFilter
+from ..data.frames import in_pandas
 from ..data.missing import CHOICES, Fills
-from ..data.sources import as_source
+from ..data.sources import as_source, is_sparse
 from ..pipeline import select_from
 from ..recipe import Recipe
 from ..runs.progress import progress_bars
@@ -183,10 +184,12 @@ class SmRMR(Selector):
         """X without missing values, if they are to be filled."""
         if self.missing == "refuse":
             return X
-        if as_source(X) is not None:
+        X = in_pandas(X)
+        if is_sparse(X) or as_source(X) is not None:
             raise ValueError(
-                f"missing={self.missing!r} fills arrays and tables. Of a source that is read in "
-                "blocks, say so when it is opened: open_columns(path, missing=...)."
+                f"missing={self.missing!r} fills arrays and tables. Sparse matrices must have no "
+                "missing values; of a source that is read in blocks, say so when it is opened: "
+                "open_columns(path, missing=...)."
             )
         if learn:
             self.fills_ = Fills.learned(X, self.missing)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ..data.columns import Columns
 from ..data.covariates import Covariates
+from ..data.sources import SparseColumns
 from ..data.study import Study
 from ..settings import checksum
 
@@ -48,6 +49,9 @@ def _of_features(columns: Columns) -> str:
     """Checksum of all values in memory; of a source, of a sample, with its file's size and date."""
     if isinstance(columns.data, np.ndarray):
         return checksum(columns.data)
+    if isinstance(columns.data, SparseColumns):
+        stored = columns.data.matrix
+        return " ".join(map(checksum, (stored.data, stored.indices, stored.indptr)))
     some = np.unique(np.linspace(0, columns.n_columns - 1, SAMPLED).astype(np.intp))
     source: Any = columns.data
     while hasattr(source, "source"):

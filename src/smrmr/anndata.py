@@ -1,0 +1,237 @@
+"""Selects features of an AnnData object, and writes what became of each of them into it.
+
+smrmr.anndata.select(adata, "label", covariates=["batch"])
+adata.var[adata.var["smrmr_selected"]]
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from . import pipeline
+from .data.messages import did_you_mean, named, refuse_twice
+from .data.sources import as_source, subset
+from .recipe import Recipe
+from .report.words import say
+from .selection import Selection
+from .settings import parse_bytes
+from .types import Indices, Progress
+
+WRITTEN = ("p_value", "W", "q_value", "direction")  # as far as a selection has them
+COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole
+
+
+def select(
+    adata: Any,
+    target: str | Sequence[str],
+    *,
+    covariates: str | Sequence[str] = (),
+    groups: str | None = None,
+    aggregate: str | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
+    recipe: Recipe | None = None,
+    rng: int | Generator | None = None,
+    copy: bool = False,
+    progress: Progress | None = None,
+) -> Any:
+    """Select features of an AnnData object that tell about a column of its obs.
+
+    Sparse matrices stay sparse and a backed file is read in blocks, unless its matrix is small
+    against ``recipe.max_memory``. The tests work on ranks of all features, eight bytes per value.
+
+    Parameters
+    ----------
+    adata
+        Samples or cells in rows; a view becomes data of its own when it is written to, as ever.
+    target
+        What to ask about: a column of obs, or a feature, which then is not asked about itself.
+        Several names are several outputs, or event and time with ``Recipe(target="survival")``.
+    covariates
+        Columns of obs, or features, to adjust for.
+    groups, aggregate
+        Column of obs that says which rows belong together, such as a donor; ``"mean"`` compares
+        groups by their means in any case.
+    layer, use_raw
+        Which matrix: X, a layer, or that of ``adata.raw``.
+    recipe, rng, progress
+        As in `smrmr.select`.
+    copy
+        Write into a copy, and return it.
+
+    Returns
+    -------
+    The `Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
+    ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``, of tests
+    ``smrmr_direction`` and, where look-alikes were asked about together, ``smrmr_group``, the
+    selected feature that a feature was found with. ``uns["smrmr"]`` says how it was done.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np, scipy.sparse, smrmr
+    >>> counts = np.random.default_rng(0).poisson(1, (120, 30)).astype(float)
+    >>> adata = anndata.AnnData(scipy.sparse.csr_matrix(counts))
+    >>> adata.obs["label"] = np.where(counts[:, 3] > 1, "ill", "well")
+    >>> found = smrmr.anndata.select(adata, "label", recipe=smrmr.Recipe(fdr=0.1))
+    >>> adata.var_names[adata.var["smrmr_selected"]].tolist()
+    ['3']
+    """
+    _check(adata, copy)
+    adata = adata.copy() if copy else adata
+    recipe = Recipe() if recipe is None else recipe
+    holder = adata.raw if use_raw else adata
+    names = tuple(map(str, holder.var_names))
+    features = _features(adata, names, layer, use_raw, parse_bytes(recipe.max_memory))
+    outputs = [target] if isinstance(target, str) else list(target)
+    beside = [covariates] if isinstance(covariates, str) else list(covariates)
+    asked = {"target": outputs, "covariates": beside, "groups": [groups] if groups else []}
+    known = {
+        what: {name: _column(adata, features, names, name, what) for name in wanted}
+        for what, wanted in asked.items()
+    }
+    used = {name for part in known.values() for name in part if name not in adata.obs}
+    left = np.array([k for k, name in enumerate(names) if name not in used], dtype=np.intp)
+    found = pipeline.select(
+        _taken(features, left) if used else features,
+        _target(known["target"]),
+        recipe,
+        rng,
+        covariates=known["covariates"] or None,
+        groups=known["groups"][groups] if groups else None,
+        aggregate=aggregate,
+        progress=progress,
+    )
+    found = replace(found, source={"target column": " and ".join(outputs), **found.source})
+    if adata.is_view:
+        adata.var = adata.var.copy()  # by which it becomes data of its own
+    columns = _columns(found, left, len(names))
+    if use_raw:
+        adata.raw.var[list(columns)] = _frame(columns, adata.raw.var.index)
+    else:
+        adata.var = adata.var.assign(**columns)
+    adata.uns["smrmr"] = _account(found) | {
+        "target": " and ".join(outputs),
+        "covariates": np.array(beside, dtype=object),
+        "groups": groups or "",
+        "matrix": "raw" if use_raw else layer or "X",
+    }
+    return adata if copy else found
+
+
+def _check(adata: Any, copy: bool) -> None:
+    if not all(hasattr(adata, part) for part in ("obs", "var", "uns", "layers")):
+        raise TypeError(
+            f"adata is a {type(adata).__name__}, and an AnnData object is needed, such as "
+            "anndata.read_h5ad(path) gives (pip install smrmr[files])."
+        )
+    if adata.isbacked and (copy or adata.is_view):
+        what = "a copy of a file" if copy else "a view of a file"
+        raise ValueError(
+            f"{what} cannot be written to. Call adata.to_memory() first, or select from the whole "
+            "file without copy."
+        )
+
+
+def _features(
+    adata: Any, names: tuple[str, ...], layer: str | None, use_raw: bool, max_memory: int
+) -> Any:
+    """The matrix that was asked for, with the names of its columns."""
+    if use_raw and (layer is not None or adata.raw is None):
+        what = "layer and use_raw name two matrices" if layer else "adata has no raw"
+        raise ValueError(f"{what}. Use X, a layer, or use_raw where there is one.")
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"adata has no layer {layer!r}.{did_you_mean(layer, adata.layers)}")
+    X = adata.layers[layer] if layer is not None else (adata.raw if use_raw else adata).X
+    if X is None:
+        raise ValueError(f"adata has no X. Name a layer: it has {named(adata.layers) or 'none'}.")
+    refuse_twice(names, "features (adata.var_names_make_unique() names them apart)")
+    if hasattr(X, "to_memory") and COPIES * _stored_bytes(X) <= max_memory:
+        X = X.to_memory()
+    source: Any = as_source(X)
+    return _frame(X, None, names) if source is None else replace(source, names=names)
+
+
+def _stored_bytes(X: Any) -> int:
+    """Bytes of a sparse matrix that has not been read."""
+    return int(sum(X.group[part].nbytes for part in ("data", "indices")))
+
+
+def _frame(columns: Any, index: Any, names: Sequence[str] | None = None) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=index, columns=names, copy=False)
+
+
+def _taken(features: Any, which: Indices) -> Any:
+    """Some of the features."""
+    return features.iloc[:, which] if hasattr(features, "iloc") else subset(features, None, which)
+
+
+def _column(adata: Any, features: Any, names: tuple[str, ...], name: str, what: str) -> Any:
+    """A column of obs, or a feature."""
+    if name in adata.obs:
+        column = adata.obs[name]
+    elif name in names:
+        one = _taken(features, np.array([names.index(name)]))
+        column = np.asarray(one.iloc[:, 0] if hasattr(one, "iloc") else one.read(slice(None))[:, 0])
+    else:
+        known = did_you_mean(name, [*adata.obs.columns, *names])
+        raise ValueError(f"{what} {name!r} is neither a column of obs nor a feature.{known}")
+    gaps = int(np.sum(column.isna())) if hasattr(column, "isna") else 0
+    if gaps:
+        raise ValueError(
+            f"{what} {name!r} is missing in {gaps} of {adata.n_obs} rows. Leave these out: "
+            f"adata[adata.obs[{name!r}].notna()].copy()"
+        )
+    return column
+
+
+def _target(columns: dict[str, Any]) -> Any:
+    """One column as it is, several as a table."""
+    return next(iter(columns.values())) if len(columns) == 1 else _frame(columns, None)
+
+
+def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
+    """What goes into var, by name; features that were not asked about have no numbers."""
+    import pandas as pd
+
+    def spread(values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
+        out = np.full(n, otherwise, dtype=values.dtype)
+        out[left] = values
+        return out
+
+    table = found.columns()
+    columns: dict[str, Any] = {"smrmr_selected": spread(found.support, False)}
+    for name in WRITTEN:
+        if name in table:
+            text = table[name].dtype.kind == "O"
+            values = spread(table[name], "" if text else np.nan)
+            columns[f"smrmr_{name}"] = pd.Categorical(values) if text else values
+    if found.grouped or found.copies:
+        leads = [found.names[k] if k >= 0 else "" for k in found.found_with]
+        columns["smrmr_group"] = pd.Categorical(spread(np.array(leads, dtype=object), ""))
+    return columns
+
+
+def _account(found: Selection) -> dict[str, Any]:
+    """How it was done, in what files of AnnData can hold."""
+    settings = {name: value for name, value in found.settings.items() if value is not None}
+    plain = bool | int | float | str
+    return {
+        "level": found.fdr,
+        "rule": getattr(found.evidence, "multiplicity", found.decision.rule),
+        "selected": np.array(found.selected_names, dtype=object),
+        "statement": str(found),
+        "methods": say(found, "methods"),
+        "settings": {k: v if isinstance(v, plain) else json.dumps(v) for k, v in settings.items()},
+        "versions": found.versions,
+        "n_rows": found.n_rows,
+        "n_features": found.n_features,
+    }

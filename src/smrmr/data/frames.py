@@ -1,0 +1,130 @@
+"""Reads tables: what other libraries hand over by Arrow as pandas has it, and columns as numbers.
+
+Arrow tells what is a category, whether it is ordered, and what is missing, and pandas keeps all of
+it, so there is one way to read every table.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..types import Data, Mask, Vector
+from .messages import named
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def in_pandas(data: Data) -> Data:
+    """A table or a column of polars, pyarrow and the like as pandas has it; all else as it is.
+
+    Without pyarrow it stays what it is: tables that hold nothing but numbers are arrays to NumPy.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> stages = pl.Series(["late", "early"], dtype=pl.Enum(["early", "late"]))
+    >>> in_pandas(stages).cat.codes.tolist(), in_pandas([3, 4])
+    ([1, 0], [3, 4])
+    """
+    if is_frame(data):
+        return data
+    if type(data).__name__ == "LazyFrame":
+        raise ValueError("a LazyFrame holds no data yet. Call its collect() first.")
+    if not hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__arrow_c_array__"):
+        return data
+    try:
+        import pyarrow as pa
+    except ImportError:
+        return data
+    if hasattr(data, "columns"):
+        return pa.table(data).to_pandas()
+    whole = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
+    return whole(data).to_pandas()
+
+
+def is_frame(data: Data) -> bool:
+    """Whether data are a pandas DataFrame or Series, or look like one."""
+    return hasattr(data, "iloc")
+
+
+def has_labels(frame: pd.DataFrame) -> bool:
+    """Whether some columns of a DataFrame are categories, which an array of numbers cannot hold."""
+    return any(str(dtype) == "category" for dtype in frame.dtypes)
+
+
+def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
+    """Columns of a DataFrame as numbers, and which of them are nominal.
+
+    Numbers and booleans are what they are, also where missing values are marked apart (as in
+    ``Int64``) and where columns hold objects. An ordered category is the places of its levels, 0
+    for the first, 1 for the second and so on: its order counts, and so does the step between
+    levels in the few places where plain values do. Any other category is nominal, numbered in the
+    order in which levels appear. Missing values are NaN. Text is refused by name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> stage = pd.Categorical(["II", "I", "III"], ["I", "II", "III"], ordered=True)
+    >>> values, nominal = read_frame(pd.DataFrame({"stage": stage, "ill": [True, False, True]}))
+    >>> values.tolist(), nominal.tolist()
+    ([[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]], [False, False])
+    """
+    labelled = np.array([str(dtype) == "category" for dtype in frame.dtypes], dtype=bool)
+    numeric = np.array([getattr(t, "kind", "O") in "biuf" for t in frame.dtypes], dtype=bool)
+    if numeric.all():
+        # what is small stays so; nullable columns need a float for their missing values
+        plain = len(set(frame.dtypes)) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)
+        return frame.to_numpy() if plain else _floats(frame), ~numeric
+    values, wrong = np.empty(frame.shape), []
+    values[:, numeric] = _floats(frame.iloc[:, np.flatnonzero(numeric)])
+    nominal = np.zeros(len(labelled), dtype=bool)
+    for k in np.flatnonzero(~numeric):
+        column = frame.iloc[:, k]
+        if labelled[k]:
+            nominal[k] = not column.cat.ordered
+            values[:, k] = _levels(column)
+        elif (numbers := _numbers(column)) is not None:
+            values[:, k] = numbers
+        else:
+            wrong.append(frame.columns[k])
+    if wrong:
+        raise ValueError(
+            f"columns {named(wrong)} of X hold neither numbers nor categories. Make labels "
+            "categories: X[c].astype('category') in pandas, cast(pl.Categorical) in polars, "
+            "dictionary_encode() in pyarrow; and text that means numbers numbers: "
+            "pandas.to_numeric(X[c])."
+        )
+    return values, nominal
+
+
+def _floats(frame: pd.DataFrame) -> NDArray[Any]:
+    return np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _levels(column: pd.Series[Any]) -> Vector:
+    """Levels by their order, or in the order in which they appear; NaN where missing."""
+    import pandas as pd
+
+    codes = column.cat.codes.to_numpy() if column.cat.ordered else pd.factorize(column)[0]
+    return np.where(codes < 0, np.nan, codes)
+
+
+def _numbers(column: pd.Series[Any]) -> Vector | None:
+    """A column of objects as numbers, NaN where missing; None if some are not numbers."""
+    import pandas as pd
+
+    if column.dtype.kind != "O":
+        return None
+    values = column.to_numpy(dtype=object)
+    known = ~pd.isna(values)
+    if not all(isinstance(value, (Real, Decimal)) for value in values[known]):
+        return None
+    numbers = np.full(len(values), np.nan)
+    numbers[known] = values[known].astype(np.float64)
+    return numbers

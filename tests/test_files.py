@@ -81,6 +81,19 @@ def write_parquet(good, folder):
     return path, {"target": "y"}
 
 
+def write_xlsx(good, folder):
+    path = folder / "data.xlsx"
+    good.frame.set_axis(good.ids).to_excel(path)
+    return path, {"target": "y"}
+
+
+def write_rds(good, folder):
+    pyreadr = pytest.importorskip("pyreadr")
+    path = folder / "data.rds"
+    pyreadr.write_rds(path, good.frame)
+    return path, {"target": "y"}
+
+
 def write_npz(good, folder):
     path = folder / "data.npz"
     np.savez(path, X=good.X, y=good.y, names=np.array(good.names))
@@ -150,7 +163,7 @@ def write_old_h5ad(good, folder):
 
 WRITERS = [
     write_csv, write_csv_gz, write_semicolons, write_tsv, write_transposed, write_pheno,
-    write_parquet, write_npz, write_npy, write_mat, write_h5ad, write_h5, write_zarr,
+    write_parquet, write_xlsx, write_rds, write_npz, write_npy, write_mat, write_h5ad, write_h5, write_zarr,
     write_anndata_in_zarr, write_old_h5ad,
 ]  # fmt: skip
 
@@ -379,11 +392,13 @@ def test_faults_of_binary_files_are_named(name, words, tmp_path, monkeypatch):
         ("h5py", "d.h5ad", "HDF5 files"),
         ("zarr", "d.zarr", "zarr stores"),
         ("pyarrow", "d.parquet", "Parquet files"),
+        ("openpyxl", "d.xlsx", "Excel files"),
+        ("rdata", "d.rds", "R files"),
     ],
 )
 def test_optional_formats_name_the_extra(module, name, files, good, tmp_path, monkeypatch):
     """Oracle: the extra that pyproject.toml declares."""
-    write = {"d.h5ad": write_h5ad, "d.zarr": write_zarr, "d.parquet": write_parquet}[name]
+    write = globals()[f"write_{name.rsplit('.')[-1]}"]
     path, _ = write(good, tmp_path)
     for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == module]:
         monkeypatch.setitem(sys.modules, loaded, None)

@@ -143,8 +143,9 @@ class Columns:
 def as_columns(X: Data) -> Columns:
     """Check the features, and decide which are numbers and which are classes.
 
-    Numbers and booleans are taken as they are, pandas categoricals are nominal. Everything else,
-    and missing or infinite values, is refused with a message that names the columns.
+    Numbers and booleans are taken as they are, pandas categoricals are nominal, or numbered by
+    their order if they have one. Everything else, and missing or infinite values, is refused with a
+    message that names the columns.
     """
     refuse_sparse_or_masked(X, "X")
     source = as_source(X)
@@ -193,24 +194,26 @@ def _from_array(X: Data) -> Columns:
 
 def _from_frame(X: Any) -> Columns:
     names = tuple(map(str, X.columns))
-    nominal = np.array([str(dtype) == "category" for dtype in X.dtypes], dtype=bool)
+    labelled = np.array([str(dtype) == "category" for dtype in X.dtypes], dtype=bool)
+    nominal = labelled & ~np.array([getattr(t, "ordered", None) is True for t in X.dtypes], bool)
     numeric = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in X.dtypes], dtype=bool)
-    wrong = [names[k] for k in np.flatnonzero(~nominal & ~numeric)]
+    wrong = [names[k] for k in np.flatnonzero(~labelled & ~numeric)]
     if wrong:
         raise ValueError(
             f"columns {named(wrong)} of X hold neither numbers nor categories. Convert them: "
             "X[c].astype('category') for labels, pandas.to_numeric(X[c]) for numbers."
         )
-    if not nominal.any():
+    if not labelled.any():
         # what is small stays so; nullable columns need a float for their missing values
         plain = len(set(X.dtypes)) == 1 and isinstance(X.dtypes.iloc[0], np.dtype)
         return Columns(_plain(X.to_numpy(dtype=None if plain else np.float64)), names, nominal)
     values = np.empty(X.shape, dtype=np.float64)
     for k in range(len(names)):
         column = X.iloc[:, k]
-        if nominal[k]:
+        if labelled[k]:
             codes = column.cat.codes.to_numpy()
-            values[:, k] = np.where(codes < 0, np.nan, first_appearance(codes)[0])
+            numbers = first_appearance(codes)[0] if nominal[k] else codes
+            values[:, k] = np.where(codes < 0, np.nan, numbers)
         else:
             values[:, k] = column.to_numpy(dtype=np.float64, na_value=np.nan)
     return Columns(values, names, nominal)

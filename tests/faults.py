@@ -35,7 +35,7 @@ FAULTS = {
     "duplicate names": ("d.csv", TABLE.replace("a,b,c", "a,b,a", 1), ["--target", "y"], "'a' appear more than once"),
     "unnamed column": ("d.csv", TABLE.replace("a,b,c", "a,,c", 1), ["--target", "y"], "column 2 has no name"),
     "ids as a feature": ("d.csv", with_column("who", lambda i: f"p{i}"), ["--target", "y"], "looks like ids"),
-    "mixed types": ("d.csv", with_row("x,1,2,3"), ["--target", "y"], "row 3 is 'x'"),
+    "mixed types": ("d.csv", with_row("x,1,2,3"), ["--target", "y"], "holds numbers and text such as 'x' in row 3"),
     "decimal comma in two levels": ("d.csv", with_column("k", lambda i: f'"{i % 2},5"'), ["--target", "y"], "column 'k' holds text such as '0,5'"),
     "thousands with commas": ("d.csv", with_column("k", lambda i: f'"1,{i:03d}"' if i % 3 else i), ["--target", "y"], "column 'k' holds text such as '1,001'"),
     "decimal comma in the target": ("d.csv", with_column("k", lambda i: f'"{i % 3},5"'), ["--target", "k"], "y holds text such as '0,5'"),

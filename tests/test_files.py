@@ -163,8 +163,8 @@ def write_old_h5ad(good, folder):
 
 WRITERS = [
     write_csv, write_csv_gz, write_semicolons, write_tsv, write_transposed, write_pheno,
-    write_parquet, write_xlsx, write_rds, write_npz, write_npy, write_mat, write_h5ad, write_h5, write_zarr,
-    write_anndata_in_zarr, write_old_h5ad,
+    write_parquet, write_xlsx, write_rds, write_npz, write_npy, write_mat, write_h5ad, write_h5,
+    write_zarr, write_anndata_in_zarr, write_old_h5ad,
 ]  # fmt: skip
 
 

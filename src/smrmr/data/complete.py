@@ -10,7 +10,7 @@ import numpy as np
 from ..types import Indices
 from .messages import quoted
 from .missing import rows_with_target, without_missing
-from .texts import disguise_of, problems_of_texts
+from .texts import COMMAS, disguise_of, problems_of_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,7 @@ def complete(
         known, note, problem = rows_with_target(y, missing_target, missing)
         notes += [note] if note else []
         problems += [problem] if problem else []
-        problems += _problems_of_target(y.dropna())
+        problems += _problems_of_target(y.reset_index(drop=True).dropna())
     there = features if len(known) == len(features) else features.iloc[known]
     left = there.reset_index(drop=True)
     try:
@@ -64,11 +64,10 @@ def _problems_of_target(known: pd.Series[Any]) -> list[str]:
     Those are told where the target is read, for they may be meant as labels.
     """
     text = getattr(known.dtype, "kind", "O") not in "biuf"
-    fault = disguise_of(known.reset_index(drop=True)) if text else None
-    if fault is None or fault.holds.startswith("text"):
+    fault = disguise_of(known) if text else None
+    if fault is None or fault.holds == COMMAS:
         return []
-    example = f", such as {fault.example}" if fault.example else ""
-    return [f"the target {known.name!r} holds {fault.holds}{example}. {fault.cure}."]
+    return [f"the target {known.name!r} holds {fault}."]
 
 
 def _constant(features: pd.DataFrame) -> list[str]:
@@ -79,4 +78,4 @@ def _constant(features: pd.DataFrame) -> list[str]:
     same = [int(k) for k in numbers[(values == values[:1]).all(axis=0)]]
     same += [int(k) for k in others if features.iloc[:, k].nunique(dropna=False) == 1]
     names = [features.columns[k] for k in sorted(same)]
-    return [f"{quoted(names)} the same in all rows, so told as constant"] if names else []
+    return [f"constant, so nothing can be told of them: {quoted(names)}"] if names else []

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXPONENT = r"(?:[eE][+-]?\d+)?"
-WITHOUT_COMMA = re.compile(r"[+-]?\d+(?:\.\d+)?" + EXPONENT)
+WITHOUT_COMMA = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)" + EXPONENT)
 WITH_COMMA = re.compile(  # 1,234.5 and 1.234,5 and 3,5
     r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+,\d+)" + EXPONENT
 )

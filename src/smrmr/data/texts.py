@@ -30,16 +30,20 @@ DATE = re.compile(
 NUMBER = r"[+-]?[\d.,]*\d"
 AMOUNT = re.compile(rf"[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:[%€£$¥]|EUR|USD|GBP)")
 MIN_ROWS_PER_LEVEL = 5  # on average, of a category of more than two levels
+COMMAS = "text"  # that is numbers with commas
 FREE_TEXT = 0.5  # share of values that are different, from which on a text is no label
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What makes a column of text no feature: what it holds, an example, and what to do."""
+    """What makes a column of text no feature: what it holds, what to do, and an example."""
 
     holds: str
     cure: str
     example: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.holds}{_such_as(self.example)}. {self.cure}"
 
 
 def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -73,8 +77,12 @@ def _as_numbers(column: pd.Series[Any]) -> tuple[Any, set[str]] | None:
         return None
     if any(isinstance(value, bool | np.bool_) or hasattr(value, "strftime") for value in known):
         return None
-    numbers = pd.to_numeric(column.astype(object), errors="coerce")
-    strange = {str(value).strip() for value in column[numbers.isna() & column.notna()]}
+    numbers = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
+    odd = np.flatnonzero(numbers.isna() & column.notna())
+    texts = [str(column.iloc[i]).strip() for i in odd]
+    large = [WITHOUT_COMMA.fullmatch(text) is not None for text in texts]  # such as 1e400
+    numbers.iloc[odd[large]] = [float(text) for text in np.array(texts)[large]]
+    strange = {text for text, is_large in zip(texts, large, strict=True) if not is_large}
     if not strange <= GAPS or not numbers.notna().any():
         return None
     return numbers, strange
@@ -99,11 +107,15 @@ def problems_of_texts(features: pd.DataFrame) -> list[str]:
 
 def _told(holds: str, cure: str, found: list[tuple[str, str]]) -> str:
     names = [name for name, _ in found]
-    example = f", such as {found[0][1]}" if found[0][1] else ""
     what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
     cure = cure.replace("NAME", shlex.quote(names[0]))
-    every = " (once for every column)" if len(names) > 1 else ""
-    return f"{what} {holds}{example}. {cure}, or --drop {shlex.quote(names[0])}{every}."
+    drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
+    more = " and so on" if len(names) > 3 else ""
+    return f"{what} {holds}{_such_as(found[0][1])}. {cure}, or {drop}{more}."
+
+
+def _such_as(example: str) -> str:
+    return f" such as {example}" if example else ""
 
 
 def fault_of(column: pd.Series[Any]) -> Fault | None:
@@ -115,17 +127,20 @@ def fault_of(column: pd.Series[Any]) -> Fault | None:
         return fault
     if levels == len(known):
         return Fault("a different text in every row, so it looks like ids", "Use --id NAME")
+    example = f"{str(known.iloc[0])!r} ({levels} different labels in {len(known)} rows)"
     if levels > FREE_TEXT * len(known):
-        text = f"free text: {levels} different values in {len(known)} rows"
-        return Fault(text, "Code what matters of it as labels or numbers", repr(known.iloc[0]))
+        return Fault("free text", "Code what matters of it as labels or numbers", example)
     if len(known) < MIN_ROWS_PER_LEVEL * levels:
-        few = f"{levels} different labels for {len(known)} rows"
-        return Fault(few, f"Merge them until there are {MIN_ROWS_PER_LEVEL} rows per label")
+        cure = f"Merge labels until there are {MIN_ROWS_PER_LEVEL} rows for each on average"
+        return Fault("too many labels", cure, example)
     return None
 
 
 def disguise_of(known: pd.Series[Any]) -> Fault | None:
-    """Dates and numbers that are written so that they cannot be read; `known` are all there."""
+    """Dates and numbers that are written so that they cannot be read.
+
+    `known` has no gaps, and rows are numbered from 0 by its index.
+    """
     texts = [str(value).strip() for value in known.unique()]
     if not texts:
         return None
@@ -143,7 +158,7 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
             "They look like numbers with a decimal comma (then say --decimal ,) or with separators "
             "of thousands (then write 1234 for 1,234)"
         )
-        return Fault(f"text such as {with_comma[0]!r}", cure)
+        return Fault(COMMAS, cure, repr(with_comma[0]))
     if len(plain) < len(texts) and _n_plain(known) > len(known) / 2:
         return _mixed(known)
     return None
@@ -151,15 +166,10 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
 
 def _mixed(known: pd.Series[Any]) -> Fault:
     strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
-    first = f"row {_row(known, int(strange[0]))} is {known.iloc[strange[0]]!r}"
-    cure = f"Correct the {len(strange)} such values, or leave them empty where they are missing"
-    return Fault(f"numbers and text: {first}", cure)
-
-
-def _row(known: pd.Series[Any], place: int) -> Any:
-    """The number of a row, as counted in the file, or its id."""
-    label = known.index[place]
-    return label + 1 if isinstance(label, int | np.integer) else repr(label)
+    many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+    example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
+    cure = "Correct such values, or leave them empty where they are missing"
+    return Fault("numbers and text", cure, example)
 
 
 def _n_plain(known: pd.Series[Any]) -> int:

@@ -23,7 +23,7 @@ MARKS_OF_ORDER = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-WEB_PAGE = "a web page or XML. Download the raw file, not the page around it or for logging in"
+WEB_PAGE = "a web page or XML, such as one for logging in. Download the file itself"
 OTHER_CONTENT = (
     (b"PK\x03\x04", "an Excel or zip file. Add --format xlsx, or rename it to .xlsx or .zip"),
     (b"\x1f\x8b", "a gzip file. Rename it so that its name ends in .gz"),
@@ -67,20 +67,20 @@ def dialect_of(
     check_choice("decimal", decimal, (None, ".", ","))
     if comment is not None and len(comment) != 1:
         raise ValueError(f"--comment {comment!r} must be one character, such as '#'.")
-    encoding = _encoding(path, encoding)
+    asked, encoding = encoding, _encoding(path, encoding)
     lines = _first_lines(path, encoding, comment)
     separator = SEPARATORS.get(sep.lower(), sep) if sep else _separator(lines, usual)
     if separator != r"\s+" and len(separator) != 1:
         raise ValueError(f"--sep {sep!r} must be one character, or tab, space, comma, semicolon.")
     header, *rows = _fields(lines, separator)
-    _refuse_blanks(path, header, sep)
+    _refuse_unsplit(path, header, sep, comment)
     mark = decimal or _decimal(rows)
     notes = []
     if sep is None and separator != usual:
         notes.append(f"columns are separated by {SAID[separator]}")
     if decimal is None and mark == ",":
         notes.append("numbers have decimal commas")
-    if encoding not in ("utf-8", "utf-8-sig"):
+    if asked is None and encoding not in ("utf-8", "utf-8-sig"):
         notes.append(f"text is read as {encoding}")
     extra = rows and all(len(row) == len(header) + 1 for row in rows)
     if extra and not any(row[-1].strip() for row in rows):
@@ -149,14 +149,20 @@ def _separator(lines: list[str], usual: str) -> str:
     return best
 
 
-def _refuse_blanks(path: Path, header: list[str], sep: str | None) -> None:
+def _refuse_unsplit(path: Path, header: list[str], sep: str | None, comment: str | None) -> None:
     """Refuse a first line that nothing splits although it holds more than one word."""
-    if len(header) == 1 and sep is None and len(header[0].split()) > 1:
-        raise ValueError(
-            f"{path} has one column, named {header[0][:60]!r}. If that is more than one name, say "
-            "what separates them: --sep tab, --sep space, or any character. Columns that are lined "
-            "up by blanks need the same number of values in every row."
-        )
+    if len(header) > 1 or (len(header[0].split()) == 1 and sep is None):
+        return
+    line = f"the first line of {path} is {header[0][:60]!r}"
+    if sep is not None:
+        raise ValueError(f"--sep {sep!r} separates nothing: {line}.")
+    if not header[0][0].isalnum() and comment is None:
+        raise ValueError(f"{line}. If it is a comment, add --comment {header[0][0]!r}.")
+    raise ValueError(
+        f"{line}, which is one column. If it is more than one name, say what separates them: --sep "
+        "tab, --sep space, or any character. Columns that are lined up by blanks need the same "
+        "number of values in every row."
+    )
 
 
 def _decimal(rows: list[list[str]]) -> str:

@@ -25,10 +25,10 @@ def table_of_rows(
     full = filled.any(axis=1).to_numpy()
     notes = []
     if empty:
-        notes.append(f"{len(empty)} columns without a name and a value left out")
+        notes.append(f"{len(empty)} empty column{'s' * (len(empty) > 1)} left out")
         rows, names = rows.iloc[:, kept], [names[k] for k in kept]
     if not full.all():
-        notes.append(f"{(~full).sum()} rows without any value left out")
+        notes.append(f"{(~full).sum()} empty row{'s' * ((~full).sum() > 1)} left out")
         rows = rows[full]
     rows = rows.reset_index(drop=True)
     if rows.empty:

@@ -144,14 +144,15 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
     features = table.features
     if features.shape[1] < 2 or table.about.shape[1]:
         return ""
-    ids = features.index.to_series() if features.index.dtype == object else features.iloc[:, 0]
+    named_rows = getattr(features.index.dtype, "kind", "O") == "O"
+    ids = features.index.to_series() if named_rows else features.iloc[:, 0]
     if target in set(map(str, ids)):
         if transpose:
             return f" Your samples seem to be rows: {target!r} is a column. Leave out --transpose."
         return f" {IN_COLUMNS}: {target!r} is a row. Add --transpose."
     if all(_is_number(column) for column in features.columns):
         return f" Its first line holds numbers ({named(features.columns)}): add a line of names."
-    values = features if features.index.dtype == object else features.iloc[:, 1:]
+    values = features if named_rows else features.iloc[:, 1:]
     numeric = all(getattr(dtype, "kind", "O") in "biuf" for dtype in values.dtypes)
     text = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
     if not transpose and text and numeric and len(features) > features.shape[1]:

@@ -139,7 +139,10 @@ def _separator(lines: list[str], usual: str) -> str:
     """What splits most rows into as many cells as the header has; blanks if nothing else does."""
 
     def fit(separator: str) -> tuple[float, int]:
-        header, *rows = map(len, _fields(lines, separator))
+        try:
+            header, *rows = map(len, _fields(lines, separator))
+        except csv.Error:  # a line that is not split is too long for a cell
+            return -1.0, 0
         shares = [sum(n == header + extra for n in rows) / max(len(rows), 1) for extra in (0, 1)]
         return (max(shares) if rows else 1.0, header) if header > 1 else (-1.0, 0)
 

@@ -33,8 +33,8 @@ def table_of_rows(
     rows = rows.reset_index(drop=True)
     if rows.empty:
         raise ValueError(f"{path} has a header but no rows of data.")
-    frame = rows.set_axis(names, axis=1)
     problems = _problems_of_names(names, path, "sample" if transpose else "column")
+    frame = rows.set_axis(_different(names) if problems else names, axis=1)
     if transpose:
         turned = transposed(frame.set_axis(frame.iloc[:, 0].astype(str)).iloc[:, 1:], path)
         return Table(turned, turned.iloc[:, :0], notes=notes, problems=problems)
@@ -52,12 +52,23 @@ def _problems_of_names(names: list[str], path: Path, what: str) -> list[str]:
     problems = []
     if unnamed:
         many = f"{what}s {named(unnamed)} have" if len(unnamed) > 1 else f"{what} {unnamed[0]} has"
-        title = " If a title stands above the header, delete it." if len(unnamed) > 1 else ""
-        problems.append(f"{path}: {many} no name in the header. Give every {what} one.{title}")
+        problem = f"{path}: {many} no name in the header. Give every {what} one."
+        if len(unnamed) > len(names) / 2:
+            raise ValueError(f"{problem} If {names[0]!r} is a title above the header, delete it.")
+        problems.append(problem)
     repeated = twice([name for k, name in enumerate(names) if name and (k or what == "column")])
     if repeated:
         problems.append(f"{path}: {what} names {repeated}")
     return problems
+
+
+def _different(names: list[str]) -> list[str]:
+    """Names that all differ, so that what else is wrong with the columns can be found."""
+    first = {name: k for k, name in reversed(list(enumerate(names)))}
+    return [
+        name if name and first[name] == k else f"{name} column {k + 1}".strip()
+        for k, name in enumerate(names)
+    ]
 
 
 def transposed(frame: Any, path: Path) -> Any:

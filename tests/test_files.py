@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import shutil
 import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from zipfile import ZipFile
 
@@ -181,6 +184,27 @@ def test_every_format_gives_the_same_data(write, good, tmp_path):
         assert list(data.X.index) == good.ids
     assert all(len(digest) == 64 for digest in data.source.values())
     assert len(data.source) == (2 if write is write_pheno else 1)
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zip"])
+@pytest.mark.parametrize("write", [write for write in WRITERS if write is not write_csv_gz])
+def test_packed_files_give_the_same_data(write, packing, good, tmp_path):
+    """Oracle: the arrays that were written; a folder has no .gz."""
+    path, options = write(good, tmp_path)
+    packed = path.with_name(path.name + packing)
+    if packing == ".zip":
+        with ZipFile(packed, "w") as archive:
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                archive.write(file, file.relative_to(tmp_path))
+    elif path.is_dir():
+        pytest.skip("a folder")
+    else:
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+    (shutil.rmtree if path.is_dir() else Path.unlink)(path)
+    data = read_data(packed, **options)
+    np.testing.assert_array_equal(data.X.to_numpy(), good.X)
+    np.testing.assert_array_equal(data.y.to_numpy(), good.y)
+    assert packed.name in data.source
 
 
 def write_plink(folder, calls, phenotypes):

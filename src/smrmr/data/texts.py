@@ -23,7 +23,7 @@ YES_NO = {"yes": 1, "no": 0, "y": 1, "n": 0, "true": 1, "false": 0, "t": 1, "f":
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 DATE = re.compile(
     r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
-    rf"|\d{{1,2}}[ -]{MONTH}\.?(?:[ -,]+\d{{2,4}})?|{MONTH}\.? \d{{1,2}},? \d{{4}})"
+    rf"|\d{{1,2}}[ -]{MONTH}\.?(?:[ ,-]+\d{{2,4}})?|{MONTH}\.? \d{{1,2}},? \d{{4}})"
     r"(?:[T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2})?",
     re.IGNORECASE,
 )

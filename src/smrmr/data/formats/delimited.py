@@ -46,10 +46,10 @@ def read_delimited(
     except UnicodeError as error:
         raise ValueError(_not_text(path, encoding, error)) from None
     except pd.errors.ParserWarning:
-        advice = "Give every row as many values as the header has names, or correct the header."
-        raise ValueError(f"{path}: rows have more values than the header. {advice}") from None
+        told = _told("rows have more values than the header has names", comment)
+        raise ValueError(f"{path} is not a proper table: {told}") from None
     except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(f"{path} is not a proper table: {_told(error, comment)}") from None
+        raise ValueError(f"{path} is not a proper table: {_told(str(error), comment)}") from None
     table = table_of_rows(rows, found.header, path, transpose=transpose)
     return replace(table, notes=found.notes + table.notes)
 
@@ -63,9 +63,9 @@ def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> str:
     )
 
 
-def _told(error: Exception, comment: str | None) -> str:
+def _told(error: str, comment: str | None) -> str:
     """What a parser found wrong, and what may help."""
-    text = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+    text = error.removeprefix("Error tokenizing data. C error: ").strip()
     if "EOF inside string" in text:
         row = re.search(r"row (\d+)", text)
         where = f" in or after row {row[1]} of the data" if row else ""

@@ -108,8 +108,8 @@ def _encoding(path: Path, asked: str | None) -> str:
         if start.lstrip().lower().startswith(content.lower()):
             raise ValueError(f"{path} is no table of text: by its content it is {kind}.")
     if b"\x00" in start:
-        half = "If it is UTF-16, add --encoding utf-16-le. " if not any(start[1:64:2]) else ""
-        raise ValueError(f"{path} holds binary data, not text. {half}Is its extension right?")
+        half = " If it is UTF-16, add --encoding utf-16-le." if not any(start[1:64:2]) else ""
+        raise ValueError(f"{path} holds binary data, not text: its extension is wrong.{half}")
     return "utf-8"
 
 

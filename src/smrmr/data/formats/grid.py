@@ -28,7 +28,8 @@ def table_of_rows(
         notes.append(f"{len(empty)} empty column{'s' * (len(empty) > 1)} left out")
         rows, names = rows.iloc[:, kept], [names[k] for k in kept]
     if not full.all():
-        notes.append(f"{(~full).sum()} empty row{'s' * ((~full).sum() > 1)} left out")
+        n_empty = int((~full).sum())
+        notes.append(f"{n_empty} empty row{'s' * (n_empty > 1)} left out")
         rows = rows[full]
     rows = rows.reset_index(drop=True)
     if rows.empty:

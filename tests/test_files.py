@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
+import shutil
 import sys
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 from zipfile import ZipFile
 
@@ -81,6 +84,19 @@ def write_parquet(good, folder):
     return path, {"target": "y"}
 
 
+def write_xlsx(good, folder):
+    path = folder / "data.xlsx"
+    good.frame.set_axis(good.ids).to_excel(path)
+    return path, {"target": "y"}
+
+
+def write_rds(good, folder):
+    pyreadr = pytest.importorskip("pyreadr")
+    path = folder / "data.rds"
+    pyreadr.write_rds(path, good.frame)
+    return path, {"target": "y"}
+
+
 def write_npz(good, folder):
     path = folder / "data.npz"
     np.savez(path, X=good.X, y=good.y, names=np.array(good.names))
@@ -150,8 +166,8 @@ def write_old_h5ad(good, folder):
 
 WRITERS = [
     write_csv, write_csv_gz, write_semicolons, write_tsv, write_transposed, write_pheno,
-    write_parquet, write_npz, write_npy, write_mat, write_h5ad, write_h5, write_zarr,
-    write_anndata_in_zarr, write_old_h5ad,
+    write_parquet, write_xlsx, write_rds, write_npz, write_npy, write_mat, write_h5ad, write_h5,
+    write_zarr, write_anndata_in_zarr, write_old_h5ad,
 ]  # fmt: skip
 
 
@@ -168,6 +184,27 @@ def test_every_format_gives_the_same_data(write, good, tmp_path):
         assert list(data.X.index) == good.ids
     assert all(len(digest) == 64 for digest in data.source.values())
     assert len(data.source) == (2 if write is write_pheno else 1)
+
+
+@pytest.mark.parametrize("packing", [".gz", ".zip"])
+@pytest.mark.parametrize("write", [write for write in WRITERS if write is not write_csv_gz])
+def test_packed_files_give_the_same_data(write, packing, good, tmp_path):
+    """Oracle: the arrays that were written; a folder has no .gz."""
+    path, options = write(good, tmp_path)
+    packed = path.with_name(path.name + packing)
+    if packing == ".zip":
+        with ZipFile(packed, "w") as archive:
+            for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+                archive.write(file, file.relative_to(tmp_path))
+    elif path.is_dir():
+        pytest.skip("a folder")
+    else:
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+    (shutil.rmtree if path.is_dir() else Path.unlink)(path)
+    data = read_data(packed, **options)
+    np.testing.assert_array_equal(data.X.to_numpy(), good.X)
+    np.testing.assert_array_equal(data.y.to_numpy(), good.y)
+    assert packed.name in data.source
 
 
 def write_plink(folder, calls, phenotypes):
@@ -379,11 +416,13 @@ def test_faults_of_binary_files_are_named(name, words, tmp_path, monkeypatch):
         ("h5py", "d.h5ad", "HDF5 files"),
         ("zarr", "d.zarr", "zarr stores"),
         ("pyarrow", "d.parquet", "Parquet files"),
+        ("openpyxl", "d.xlsx", "Excel files"),
+        ("rdata", "d.rds", "R files"),
     ],
 )
 def test_optional_formats_name_the_extra(module, name, files, good, tmp_path, monkeypatch):
     """Oracle: the extra that pyproject.toml declares."""
-    write = {"d.h5ad": write_h5ad, "d.zarr": write_zarr, "d.parquet": write_parquet}[name]
+    write = globals()[f"write_{name.rsplit('.')[-1]}"]
     path, _ = write(good, tmp_path)
     for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == module]:
         monkeypatch.setitem(sys.modules, loaded, None)

@@ -25,7 +25,7 @@ from ..selection import Selection
 from ..types import Indices
 from .options import EachOptionOnce, configured, keep_command, recipe_of, resumed
 from .outputs import check_folder, write_csv, write_outputs
-from .tables import beside, read_asked, survival_of
+from .tables import beside, name_of, read_asked, survival_of
 from .terminal import clear_errors, console, terminal_progress
 from .workers import workers_of
 
@@ -41,7 +41,8 @@ app = typer.Typer(
 def select(
     context: typer.Context,
     file: Annotated[
-        Path | None, Argument(help="CSV, TSV, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr.")
+        Path | None,
+        Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr, R; - for stdin."),
     ] = None,
     target: Annotated[str | None, Option(help="Column to predict.")] = None,
     fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
@@ -94,7 +95,21 @@ def select(
     missing: Annotated[
         str, Option(help="refuse, drop-columns, drop-rows, impute-median, -mean or -mode.")
     ] = "refuse",
+    missing_target: Annotated[
+        str, Option(help="Rows without a target: refuse or drop.")
+    ] = "refuse",
     layer: Annotated[str | None, Option(help="AnnData: a layer, or raw.")] = None,
+    sheet: Annotated[str | None, Option(help="Excel: a sheet; R: an object.")] = None,
+    sep: Annotated[
+        str | None, Option(help="Text: what separates columns (, ; tab space); else guessed.")
+    ] = None,
+    decimal: Annotated[
+        str | None, Option(help="Text: decimal mark, . or , and else guessed.")
+    ] = None,
+    encoding: Annotated[
+        str | None, Option(help="Text: encoding, such as latin-1, if it is not UTF-8.")
+    ] = None,
+    comment: Annotated[str | None, Option(help="Text: what begins a comment (#).")] = None,
     format: Annotated[str | None, Option(help="Format, if the extension misleads.")] = None,
     seed: Annotated[int, Option(help="Seed; the same seed gives the same answer.")] = 0,
     jobs: Annotated[int | None, Option(help="Threads; -1 for all cores.")] = None,
@@ -126,7 +141,7 @@ def select(
         if options["run_dir"] is not None and resume is None:
             keep_command(options)
         file = Path(options["file"])
-        folder = Path(options["out"] or f"smrmr-{file.name.split('.')[0]}")
+        folder = Path(options["out"] or f"smrmr-{name_of(file)}")
         recipe = recipe_of(options)
         check_folder(folder)
         data = read_asked(file, options)

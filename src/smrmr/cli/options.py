@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..control import as_control
+from ..data.formats.packed import STANDARD_INPUT
 from ..recipe import Recipe
 from ..runs.checkpoints import ABOUT, COMMAND, check_free
 from ..runs.files import replacing
@@ -103,6 +104,8 @@ def _checked(hint: Any, key: str, value: Any, config: Path) -> Any:
 
 def keep_command(options: dict[str, Any]) -> None:
     """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
+    if str(options["file"]) == STANDARD_INPUT:
+        raise ValueError("--run-dir needs a file that can be read again: save the table, not -.")
     folder = Path(options["run_dir"])
     folder.mkdir(parents=True, exist_ok=True)
     if (folder / ABOUT).exists():

@@ -7,8 +7,17 @@ from typing import Any
 
 from ..data import read_data
 from ..data.dataset import Dataset
+from ..data.formats.packed import STANDARD_INPUT
 
-PASSED_ON = ("format", "layer", "transpose", "pheno", "id", "covar", "missing")
+PASSED_ON = (
+    "format", "layer", "sheet", "sep", "decimal", "encoding", "comment", "transpose", "pheno", "id",
+    "covar", "missing", "missing_target",
+)  # fmt: skip
+
+
+def name_of(file: Path) -> str:
+    """What the results of a file are called by."""
+    return "stdin" if str(file) == STANDARD_INPUT else file.name.split(".")[0]
 
 
 def read_asked(file: Path, options: dict[str, Any]) -> Dataset:

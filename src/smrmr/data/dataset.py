@@ -11,11 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..types import Indices
-from .formats import format_of, load, read_in_blocks
-from .messages import did_you_mean
-from .missing import fill_source, without_missing
+from .complete import complete
+from .formats import format_of, is_packed, load, read_in_blocks
+from .formats.packed import standard_input
+from .messages import did_you_mean, refuse_all
+from .missing import fill_source
 from .sources import ColumnSource, names_of
-from .tables import indexed, join, split_target, take_columns, typed, with_covariates
+from .tables import (
+    IN_COLUMNS,
+    indexed,
+    join,
+    repeated_ids,
+    split_target,
+    take_columns,
+    with_covariates,
+)
+from .texts import typed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,8 +41,8 @@ class Dataset:
     Attributes
     ----------
     X
-        DataFrame of numbers and two-level categories, whose index holds sample ids; of a large
-        .bed, .h5ad, .h5, .npy or .zarr a source, which is read in blocks.
+        DataFrame of numbers and categories, whose index holds sample ids; of a large .bed, .h5ad,
+        .h5, .npy or .zarr a source, which is read in blocks.
     y
         The target, one value per row.
     target
@@ -61,6 +72,11 @@ def read_data(
     *,
     format: str | None = None,
     layer: str | None = None,
+    sheet: str | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
     transpose: bool = False,
     pheno: str | Path | None = None,
     id: str | None = None,
@@ -68,15 +84,18 @@ def read_data(
     beside: Sequence[str] = (),
     covar: str | Path | None = None,
     missing: str = "refuse",
+    missing_target: str = "refuse",
 ) -> Dataset:
     r"""Read features and a target from a file of any format that `FORMATS` lists.
 
-    These are CSV, TSV, Parquet, NPY, NPZ, MATLAB, AnnData, HDF5, PLINK and zarr.
+    These are CSV, TSV, Excel, Parquet, NPY, NPZ, MATLAB, AnnData, HDF5, PLINK, zarr and what R
+    saves. All that is wrong with a table is told in one message.
 
     Parameters
     ----------
     path
-        The file; its extension says the format unless `format` does. ``.gz`` for CSV and TSV.
+        The file; its extension says the format unless `format` does. It may be packed as .gz or
+        .zip; ``-`` reads standard input.
     target
         Column to predict: of the table, of obs, of the .fam, or of `pheno`. May be left out where
         the file has a target of its own (Y of a .mat, y of an .npz, the phenotype of a .fam).
@@ -84,6 +103,12 @@ def read_data(
         Extension that the file should have had.
     layer
         AnnData: a layer, or ``"raw"``.
+    sheet
+        Excel: a sheet other than the first; R: which object.
+    sep, decimal, encoding, comment
+        CSV and TSV: what separates columns (a character, ``"tab"``, ``"space"``), the decimal mark
+        (``"."`` or ``","``), the encoding, and the character that begins a comment. All but the
+        last are found out by the first lines if they are left out.
     transpose
         Features are in rows; the first column names them, the header names the samples.
     pheno, id
@@ -99,6 +124,8 @@ def read_data(
         ``"refuse"``: an error that names the worst columns; ``"drop-columns"``, ``"drop-rows"``:
         those that have any; ``"impute-median"``, ``"impute-mean"``, ``"impute-mode"``: fill each
         column with its own. Infinite values count as missing.
+    missing_target
+        ``"refuse"`` rows without a target, or ``"drop"`` them.
 
     Examples
     --------
@@ -115,9 +142,14 @@ def read_data(
     path = Path(path)
     if path.suffix.lower() in (".bim", ".fam"):
         path = path.with_suffix(".bed")
-    table = load(path, format, layer=layer, transpose=transpose)
-    checksums = {path.name: _checksum(path)}
+    how = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding, "comment": comment}
+    with standard_input(path, format) as place:
+        piped = place is not path
+        table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)
+        path = Path("standard input") if piped else path
+        checksums = {path.name: _checksum(place)}
     notes, about_features = list(table.notes), table.about_features
+    problems = list(table.problems)
     source = None if hasattr(table.features, "iloc") else table.features
     if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
@@ -131,6 +163,7 @@ def read_data(
         checksums[pheno.name] = _checksum(pheno)
     elif id is not None:
         table = indexed(table, id, path)
+        problems += repeated_ids(table, id)
     if covar is not None:
         covar = Path(covar)
         table, more_names = with_covariates(table, covar, id)
@@ -140,18 +173,28 @@ def read_data(
         known = did_you_mean(target, table.about)
         advice = "It is read in blocks, so none of its features can be the target: use --pheno."
         raise ValueError(f"{path} knows no {target!r} of its samples.{known} {advice}")
-    y, features = split_target(table, target, path)
-    others, features = take_columns(table, beside, path, features)
+    y, features, absent = split_target(table, target, path, transpose=transpose)
+    if IN_COLUMNS in absent:  # all else that is wrong follows from that
+        raise ValueError(absent)
+    others, features, unknown = take_columns(table, beside, features)
     if source is None:
-        left = _columns_left(features.columns, drop)
+        left, not_there = _columns_left(features.columns, drop)
         features = features.iloc[:, left] if drop else features
-        features, y, kept, more = _without_missing(features, y, missing)
-        X: pd.DataFrame | ColumnSource = typed(features)
+    elif drop:
+        left, not_there = _columns_left(names_of(source), drop)
     else:
-        rows, y, kept, more = _without_missing(features, y, missing)
-        columns = _columns_left(names_of(source), drop) if drop else None
-        X = fill_source(source, missing, rows[ROW].to_numpy(), columns)
-    return Dataset(X, y, str(y.name), notes + more, checksums, others.iloc[kept], about_features)
+        left, not_there = None, []
+    found = complete(features, y, missing, missing_target)
+    refuse_all([*problems, *([absent] if absent else []), *unknown, *not_there, *found.problems])
+    notes += found.notes
+    X: pd.DataFrame | ColumnSource
+    if source is None:
+        X, more = typed(found.features)
+        notes += more
+    else:
+        X = fill_source(source, missing, found.features[ROW].to_numpy(), left)
+    others = others.iloc[found.rows]
+    return Dataset(X, found.y, str(found.y.name), notes, checksums, others, about_features)
 
 
 def open_columns(
@@ -184,45 +227,26 @@ def open_columns(
     path = Path(path).absolute()  # workers may start elsewhere
     if not path.exists():
         raise FileNotFoundError(f"there is no file {path}.")
+    if is_packed(path):
+        raise ValueError(f"{path} cannot be read by columns while it is packed. Unpack it.")
     opener = format_of(path).open
     if opener is None:
         raise ValueError(f"{path} cannot be read by columns. Use {read_in_blocks()}.")
     return fill_source(opener(path, key), missing)
 
 
-def _columns_left(names: Sequence[str], drop: Sequence[str]) -> Indices:
+def _columns_left(names: Sequence[str], drop: Sequence[str]) -> tuple[Indices, list[str]]:
+    """Places of the columns that are not dropped, and what is wrong with names to drop."""
     known = set(names)
-    for name in drop:
-        if name not in known:
-            raise ValueError(f"--drop {name}: no such column.{did_you_mean(name, names)}")
+    problems = [
+        f"--drop {name}: no such column.{did_you_mean(name, names)}"
+        for name in drop
+        if name not in known
+    ]
     left = np.array([k for k, name in enumerate(names) if name not in drop], dtype=np.intp)
     if not left.size:
-        raise ValueError("no feature is left beside the target. A table with features is needed.")
-    return left
-
-
-def _without_missing(
-    features: pd.DataFrame, y: pd.Series[Any], missing: str
-) -> tuple[pd.DataFrame, pd.Series[Any], Indices, list[str]]:
-    """Leave out rows without a target, which no rule can fill; then drop or fill features.
-
-    Also returns the rows that are left.
-    """
-    notes = []
-    unknown = y.isna().to_numpy()
-    if unknown.all():
-        raise ValueError(f"the target {y.name!r} has no value at all.")
-    if unknown.any():
-        rows = f"{unknown.sum()} of {len(y)} rows"
-        if missing == "refuse":
-            advice = "Any choice of --missing leaves them out (drop-rows, impute-median, ...)."
-            raise ValueError(f"the target {y.name!r} is missing in {rows}. {advice}")
-        notes.append(f"{rows} without a target dropped")
-        features, y = features.iloc[np.flatnonzero(~unknown)], y[~unknown]
-    left, more = without_missing(features.reset_index(drop=True), missing)
-    rows = left.index.to_numpy()
-    known = np.flatnonzero(~unknown)
-    return left.set_axis(features.index[rows]), y.iloc[rows], known[rows], notes + more
+        problems.append("no feature is left beside the target. A table with features is needed.")
+    return left, problems
 
 
 def _checksum(path: Path) -> str:

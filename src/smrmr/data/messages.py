@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXPONENT = r"(?:[eE][+-]?\d+)?"
-WITHOUT_COMMA = re.compile(r"[+-]?\d+(?:\.\d+)?" + EXPONENT)
+WITHOUT_COMMA = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)" + EXPONENT)
 WITH_COMMA = re.compile(  # 1,234.5 and 1.234,5 and 3,5
     r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d+,\d+)" + EXPONENT
 )
@@ -60,11 +60,25 @@ def position_of(name: Any, known: Sequence[str], asked: str) -> int:
     return list(known).index(str(name))
 
 
+def twice(names: Iterable[Any]) -> str:
+    """Say which names are not different; nothing if all are."""
+    found = [name for name, count in Counter(names).items() if count > 1]
+    return f"{quoted(found)} appear more than once. Each must be different." if found else ""
+
+
 def refuse_twice(names: Iterable[Any], what: str) -> None:
     """Refuse names that are not all different; `what` says whose they are."""
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise ValueError(f"{what} {quoted(twice)} appear more than once. Each must be different.")
+    if repeated := twice(names):
+        raise ValueError(f"{what} {repeated}")
+
+
+def refuse_all(problems: Sequence[str]) -> None:
+    """Refuse an input for all that is wrong with it, in one message."""
+    if len(problems) == 1:
+        raise ValueError(problems[0])
+    if problems:
+        numbered = (f"\n  {k}. {problem}" for k, problem in enumerate(problems, start=1))
+        raise ValueError(f"{len(problems)} things must be mended:{''.join(numbered)}")
 
 
 def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:

@@ -22,6 +22,25 @@ CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean"
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
 
 
+def rows_with_target(y: pd.Series[Any], how: str, missing: str) -> tuple[Indices, str, str]:
+    """Rows whose target is known, a note of the others, and what to do if they are not allowed.
+
+    ``"refuse"`` or ``"drop"``; rows that are dropped for any missing value are asked for as well.
+    """
+    check_choice("missing_target", how, ("refuse", "drop"))
+    unknown = y.isna().to_numpy()
+    if unknown.all():
+        return np.arange(len(y)), "", f"the target {y.name!r} has no value at all."
+    rows = f"{unknown.sum()} of {len(y)} rows"
+    known = np.flatnonzero(~unknown)
+    if not unknown.any():
+        return known, "", ""
+    if how == "drop" or missing == "drop-rows":
+        return known, f"{rows} without a target dropped", ""
+    advice = "Leave them out with --missing-target drop (missing_target='drop' in Python)"
+    return known, "", f"the target {y.name!r} is missing in {rows}. {advice}."
+
+
 def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[str]]:
     """Drop or fill missing values of a DataFrame, and say what was done.
 
@@ -46,7 +65,7 @@ def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[s
         return frame, []
     total = int(per_column.sum())
     columns = f"{bad.size} column{'s' * (bad.size > 1)}"
-    values = f"{total} missing value{'s' * (total > 1)} in {columns}"
+    values = f"{total} missing{_infinite(frame, gaps)} value{'s' * (total > 1)} in {columns}"
     if how == "refuse":
         raise ValueError(
             f"{values} of {frame.shape[1]} ({worst(per_column, frame.columns.__getitem__)}), in "
@@ -69,10 +88,15 @@ def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[s
 
 
 def _gaps(frame: pd.DataFrame) -> Any:
-    gaps = np.array(frame.isna())  # a copy: what pandas gives may be read-only
+    gaps = np.array(frame.isna(), dtype=bool)  # a copy: what pandas gives may be read-only
     real = [k for k, dtype in enumerate(frame.dtypes) if getattr(dtype, "kind", "") == "f"]
     gaps[:, real] |= np.isinf(frame.iloc[:, real].to_numpy(dtype=np.float64, na_value=np.nan))
     return gaps
+
+
+def _infinite(frame: pd.DataFrame, gaps: Any) -> str:
+    """Say that some gaps are numbers too large to be any."""
+    return " or infinite" if gaps.sum() > int(frame.isna().to_numpy().sum()) else ""
 
 
 def _fill_of(column: pd.Series[Any], gap: Any, kind: str) -> Any:

@@ -1,4 +1,4 @@
-"""Joins tables by sample ids, takes the target out of them, and checks columns of text."""
+"""Joins tables by sample ids, and takes the target and other columns out of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats import Table, load
-from .messages import did_you_mean, quoted, refuse_commas, refuse_twice
+from .messages import did_you_mean, named, quoted, refuse_twice, twice
 
 if TYPE_CHECKING:
     import pandas as pd
+
+IN_COLUMNS = "Your samples seem to be columns"
 
 
 def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
@@ -29,14 +31,16 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
     if not common.any():
         examples = f"(such as {columns.index[0]!r}) is one of the data (such as {ids[0]!r})"
-        raise ValueError(f"no id of {pheno} {examples}. Is {id!r} the right column?")
+        turned = columns.index.isin(table.features.columns.astype(str)).any()
+        advice = f"{IN_COLUMNS}: add --transpose." if turned else f"Is {id!r} the right column?"
+        raise ValueError(f"no id of {pheno} {examples}. {advice}")
     rows = np.flatnonzero(common)
     notes = [f"{len(rows)} samples joined by {id!r}"]
     if any(unmatched):
         samples = f"{unmatched[0]} samples of the data without a phenotype"
         notes.append(f"left out: {samples}, {unmatched[1]} phenotypes without a sample")
     features = table.features.iloc[rows].set_axis(ids[rows])
-    return Table(features, columns.loc[ids[rows]]), notes
+    return replace(table, features=features, about=columns.loc[ids[rows]], target=None), notes
 
 
 def _columns_by_id(path: Path, id: str) -> pd.DataFrame:
@@ -56,7 +60,14 @@ def indexed(table: Table, id: str, path: Path) -> Table:
         raise ValueError(f"{path} has no column {id!r}.{did_you_mean(id, table.features)}")
     ids = table.features[id].astype(str).to_numpy()
     features = table.features.drop(columns=id).set_axis(ids)
-    return Table(features, table.about.set_axis(ids), table.target, table.notes)
+    return replace(table, features=features, about=table.about.set_axis(ids))
+
+
+def repeated_ids(table: Table, id: str) -> list[str]:
+    """What is wrong with ids that are not all different."""
+    repeated = twice(table.features.index)
+    advice = "If rows repeat a sample, say which belong together with --groups, not --id."
+    return [f"ids in {id!r}: {repeated} {advice}"] if repeated else []
 
 
 def with_covariates(table: Table, path: Path, id: str | None) -> tuple[Table, list[str]]:
@@ -83,12 +94,15 @@ def with_covariates(table: Table, path: Path, id: str | None) -> tuple[Table, li
 
 
 def take_columns(
-    table: Table, names: Sequence[str], path: Path, features: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Take columns by name out of what is known of the samples, or out of the features."""
+    table: Table, names: Sequence[str], features: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+    """Take columns by name out of what is known of the samples, or out of the features.
+
+    Also returns what is wrong with names that are not found.
+    """
     import pandas as pd
 
-    found = {}
+    found, problems = {}, []
     for name in names:
         if name in table.about:
             found[name] = table.about[name].to_numpy()
@@ -96,55 +110,62 @@ def take_columns(
             found[name] = features[name].to_numpy()
         else:
             close = did_you_mean(name, [*table.about, *features])
-            raise ValueError(f"{path} has no column {name!r}.{close}")
+            problems.append(f"there is no column {name!r}.{close}")
     taken = [name for name in names if name in features]
-    return pd.DataFrame(found, index=features.index), features.drop(columns=taken)
+    return pd.DataFrame(found, index=features.index), features.drop(columns=taken), problems
 
 
 def split_target(
-    table: Table, target: str | None, path: Path
-) -> tuple[pd.Series[Any], pd.DataFrame]:
-    """Take the target out of what is known of the samples, or out of the features."""
+    table: Table, target: str | None, path: Path, *, transpose: bool
+) -> tuple[pd.Series[Any] | None, pd.DataFrame, str]:
+    """Take the target out of what is known of the samples, or out of the features.
+
+    Without one it is None, and the last value says what is wrong.
+    """
     name = target if target is not None else table.target
     if name is None:
-        known = did_you_mean("", table.about)
-        raise ValueError(f"name the column to predict: --target COLUMN.{known}")
+        known = did_you_mean("", table.about) or _turned(table, "", transpose)
+        return None, table.features, f"name the column to predict: --target COLUMN.{known}"
     if name in table.about:
-        return table.about[name], table.features
+        return table.about[name], table.features, ""
     if name in table.features:
-        return table.features[name], table.features.drop(columns=name)
+        return table.features[name], table.features.drop(columns=name), ""
     close = did_you_mean(name, [*table.about, *table.features])
-    raise ValueError(f"{path} has no column {name!r}.{close}")
+    absent = f"{path} has no column {name!r}."
+    return None, table.features, absent + (_turned(table, name, transpose) or close)
 
 
-def typed(features: pd.DataFrame) -> pd.DataFrame:
-    """Refuse what is neither numbers nor two labels; turn two labels into a category."""
-    features = features.copy(deep=False)
-    for k, dtype in enumerate(features.dtypes):
-        if getattr(dtype, "kind", "O") in "biuf":
-            continue
-        column = features.iloc[:, k]
-        if str(column.dtype) != "category" or column.nunique() != 2:
-            _check_text(column)
-        features.isetitem(k, column.astype("category"))
-    return features
+def _turned(table: Table, target: str, transpose: bool) -> str:
+    """Say that samples seem to be columns, or that there is no header, where it looks so.
+
+    That is if the target is the name of a row, or if the first column holds a name for every row,
+    all others hold numbers, and there are more rows than columns.
+    """
+    features = table.features
+    if features.shape[1] < 2 or table.about.shape[1]:
+        return ""
+    named_rows = getattr(features.index.dtype, "kind", "O") == "O"
+    ids = features.index.to_series() if named_rows else features.iloc[:, 0]
+    if target in set(map(str, ids)):
+        if transpose:
+            return f" Your samples seem to be rows: {target!r} is a column. Leave out --transpose."
+        return f" {IN_COLUMNS}: {target!r} is a row. Add --transpose."
+    if all(_is_number(column) for column in features.columns):
+        return f" Its first line holds numbers ({named(features.columns)}): add a line of names."
+    values = features if named_rows else features.iloc[:, 1:]
+    numeric = all(getattr(dtype, "kind", "O") in "biuf" for dtype in values.dtypes)
+    text = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
+    if not transpose and text and numeric and len(features) > features.shape[1]:
+        return (
+            f" {IN_COLUMNS}, and your features rows ({named(ids)}): then add --transpose; a target "
+            "in another table is joined by --pheno FILE --id COLUMN."
+        )
+    return ""
 
 
-def _check_text(column: pd.Series[Any]) -> None:
-    import pandas as pd
-
-    name, levels = column.name, column.nunique()
-    refuse_commas(column, f"column {name!r}", f", or --drop {name}")
-    strange = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna())
-    if getattr(column.dtype, "kind", "O") in "mM":
-        fault = "dates. Turn them into numbers"
-    elif 0 < len(strange) < len(column) / 2:
-        first = f"row {strange[0] + 1} is {column.iloc[strange[0]]!r}"
-        fault = f"numbers and text: {first}. Correct the {len(strange)} such values"
-    elif levels == len(column):
-        fault = f"a different text in every row, so it looks like ids. Use --id {name}"
-    elif levels > 2:
-        fault = f"{levels} different labels, which have no knockoffs. Code them as 0/1 columns"
-    else:
-        return
-    raise ValueError(f"column {name!r} holds {fault}, or --drop {name}")
+def _is_number(name: Any) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True

@@ -272,7 +272,7 @@ def _without_categories(columns: Columns) -> Columns:
     if many.size:
         raise ValueError(
             f"columns {named([columns.name(int(k)) for k in many])} are categories with more than "
-            "two levels, for which there are no knockoffs here. Code them as one 0/1 column per "
-            "level (pandas.get_dummies), or leave them out."
+            "two levels, for which there are no knockoffs here. Take control='tests' (--control "
+            "tests), code them as one 0/1 column per level (pandas.get_dummies), or leave them out."
         )
     return replace(columns, nominal=np.zeros(columns.n_columns, dtype=bool))

@@ -8,45 +8,52 @@ import numpy as np
 
 from ..messages import did_you_mean
 from ..sources import names_of
+from ..texts import numbers_in_texts
 from .delimited import CSV, TSV
+from .excel import XLSX
 from .format import Format, Table
 from .genotypes import BED
 from .matlab import MAT
+from .named_arrays import check_size
 from .numpy import NPY, NPZ
+from .packed import is_packed, unpacked
 from .parquet import PARQUET
+from .r_objects import RDS
 from .stores import HDF5, ZARR
 
-__all__ = ["FORMATS", "Format", "Table", "format_of", "load", "read_in_blocks"]
+__all__ = ["FORMATS", "Format", "Table", "format_of", "is_packed", "load", "read_in_blocks"]
 
-FORMATS = (CSV, TSV, PARQUET, NPY, NPZ, MAT, HDF5, BED, ZARR)
+FORMATS = (CSV, TSV, XLSX, PARQUET, NPY, NPZ, MAT, HDF5, BED, ZARR, RDS)
 MAX_BYTES_WHOLE = 500_000_000  # of the features as float64; larger ones are read in blocks
+SAVE = "Open it where it was made and save it as .csv or .xlsx."
+ADVICE = dict.fromkeys(("xls", "ods", "numbers", "sav", "dta", "sas7bdat", "doc", "docx"), SAVE)
 
 
 def format_of(path: Path, name: str | None = None) -> Format:
     """The format that `name` or else the extension of the file says."""
-    ending = (name or path.name.removesuffix(".gz").rsplit(".", 1)[-1]).lower()
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    ending = (name or plain.name.rsplit(".", 1)[-1]).lower().removeprefix(".")
     for format in FORMATS:
         if ending in format.extensions:
             return format
     known = ", ".join(format.name for format in FORMATS)
-    raise ValueError(f"{path}: the format {ending!r} is not known. Give --format one of {known}.")
+    advice = ADVICE.get(ending, f"Give --format one of {known}.")
+    raise ValueError(f"{path}: the format {ending!r} is not known. {advice}")
 
 
-def load(path: Path, name: str | None = None, **options: Any) -> Table:
-    """Read a file that is there, with options that make sense for its format."""
+def load(path: Path, name: str | None = None, *, whole: bool = False, **options: Any) -> Table:
+    """Read a file that is there, with options that make sense for its format.
+
+    Packed files are unpacked first and, like all that is asked for `whole`, read into memory.
+    """
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         raise ValueError(f"there is no file {path}.{did_you_mean(path.name, beside)}")
-    format = format_of(path, name)
-    if path.is_dir() and not format.folder:
-        raise ValueError(f"{path} is a folder. A file is needed.")
-    for option, value in options.items():
-        if value and option not in format.options:
-            able = ", ".join(f".{other.name}" for other in FORMATS if option in other.options)
-            raise ValueError(f"--{option} is for {able} files; {path.name} is {format.name}.")
     try:
-        table = format.read(path, **{k: options[k] for k in format.options if k in options})
-        return table if hasattr(table.features, "iloc") else _whole_if_small(table)
+        with unpacked(path) as plain:
+            table = _read(plain, format_of(plain, name), options)
+            if not hasattr(table.features, "iloc"):
+                table = _in_memory(table, whole=whole or plain is not path)
     except MemoryError as error:
         advice = f"Save X in a format that is read in blocks: {read_in_blocks()}."
         raise ValueError(f"{path} does not fit in memory: {error}. {advice}") from None
@@ -54,6 +61,20 @@ def load(path: Path, name: str | None = None, **options: Any) -> Table:
         raise ValueError(str(error)) from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+    if not hasattr(table.features, "iloc"):
+        return table
+    features, notes = numbers_in_texts(table.features)
+    return replace(table, features=features, notes=table.notes + notes)
+
+
+def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:
+    if path.is_dir() and not format.folder:
+        raise ValueError(f"{path} is a folder. A file is needed.")
+    for option, value in options.items():
+        if value and option not in format.options:
+            able = ", ".join(f".{other.name}" for other in FORMATS if option in other.options)
+            raise ValueError(f"--{option} is for {able} files; {path.name} is {format.name}.")
+    return format.read(path, **{k: options[k] for k in format.options if k in options})
 
 
 def read_in_blocks() -> str:
@@ -61,13 +82,15 @@ def read_in_blocks() -> str:
     return ", ".join(f".{format.name}" for format in FORMATS if format.open is not None)
 
 
-def _whole_if_small(table: Table) -> Table:
-    """Read features by their source, unless they are many."""
+def _in_memory(table: Table, *, whole: bool) -> Table:
+    """Read features by their source, unless they are many and may stay where they are."""
     import pandas as pd
 
     source: Any = table.features
     n, p = source.shape
-    if 8 * n * p > MAX_BYTES_WHOLE:
+    if whole:
+        check_size(8 * n * p)
+    elif 8 * n * p > MAX_BYTES_WHOLE:
         return table
     values, gap = np.array(source.read(slice(None))), getattr(source, "gap", None)
     if gap is not None and (values == gap).any():

@@ -1,76 +1,79 @@
-"""Reads CSV and TSV files, plain or gzipped."""
+"""Reads tables of text, one line per row: CSV, TSV and the like."""
 
 import csv
-import gzip
-import zlib
+import re
+import warnings
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
-from ..messages import refuse_twice
+from .dialect import dialect_of
 from .format import Format, Table
+from .grid import table_of_rows
 
 
-def read_delimited(path: Path, *, transpose: bool = False) -> Table:
-    """Read a table of text, one row per sample; with `transpose`, one row per feature."""
+def read_delimited(
+    path: Path,
+    *,
+    usual: str,
+    transpose: bool = False,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
+) -> Table:
+    """Read a table of text, one row per sample; with `transpose`, one row per feature.
+
+    How it is written is found out by its first lines, unless it is said.
+    """
     import pandas as pd
 
     try:
-        header, separator = _header(path)
-        what = "sample" if transpose else "column"
-        if "" in header[1:]:
-            raise ValueError(f"{path}: {what} {header.index('', 1) + 1} has no name in the header.")
-        refuse_twice(header[1:] if transpose else header, f"{path}: {what} names")
-        index = 0 if transpose else False
-        frame = pd.read_csv(
-            path, sep=separator, index_col=index, encoding="utf-8-sig", low_memory=False
-        )
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not UTF-8 text: {error}. Save it as UTF-8.") from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise ValueError(f"{path} is truncated or not gzip: {error}. Copy it again.") from None
+        found = dialect_of(path, usual, sep, decimal, encoding, comment)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # of values that are cut off
+            rows = pd.read_csv(
+                path,
+                sep=found.separator,
+                decimal=found.decimal,
+                encoding=found.encoding,
+                comment=comment,
+                header=0,
+                names=range(len(found.header)),
+                index_col=False,
+                low_memory=False,
+            )
+    except UnicodeError as error:
+        raise ValueError(_not_text(path, encoding, error)) from None
+    except pd.errors.ParserWarning:
+        told = _told("rows have more values than the header has names", comment)
+        raise ValueError(f"{path} is not a proper table: {told}") from None
     except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        detail = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise ValueError(f"{path} is not a proper table: {detail}. Correct the file.") from None
-    if transpose:
-        frame = transposed(frame, path)
-    if frame.empty:
-        raise ValueError(f"{path} has a header but no rows of data.")
-    notes = [] if separator in (",", "\t") else [f"columns are separated by {separator!r}"]
-    return Table(frame, frame.iloc[:, :0], notes=notes)
+        raise ValueError(f"{path} is not a proper table: {_told(str(error), comment)}") from None
+    table = table_of_rows(rows, found.header, path, transpose=transpose)
+    return replace(table, notes=found.notes + table.notes)
 
 
-def _header(path: Path) -> tuple[list[str], str]:
-    """Names in the first line, and what separates them."""
-    opened: Any = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig", newline="") as lines:
-        first = next((line for line in lines if line.strip()), "")
-    if not first:
-        raise ValueError(f"{path} is empty. A header and rows are needed.")
-    if "\x00" in first:
-        raise ValueError(f"{path} holds binary data, not text. Is its extension right?")
-    usual = "\t" if path.name.removesuffix(".gz").endswith((".tsv", ".tab")) else ","
-    separator = usual if usual in first else max(usual + ",\t;|", key=first.count)
-    return next(csv.reader([first.rstrip("\r\n")], delimiter=separator)), separator
+def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> str:
+    if encoding is not None:
+        return f"{path} is not {encoding} text: {error}. Try another --encoding."
+    return (
+        f"{path} is not UTF-8 text: {error}. If it was written by Excel or on Windows, try "
+        "--encoding latin-1 or cp1252; or save it as UTF-8."
+    )
 
 
-def transposed(frame: Any, path: Path) -> Any:
-    """Turn features in rows into columns, each with its own type."""
-    names = frame.index.astype(str)
-    refuse_twice(names, f"{path}: with --transpose every row is a feature, and rows")
-    turned = frame.T.set_axis(names, axis=1)
-    numeric = all(dtype.kind in "biuf" for dtype in frame.dtypes)
-    return turned if numeric else turned.apply(_typed)
+def _told(error: str, comment: str | None) -> str:
+    """What a parser found wrong, and what may help."""
+    text = error.removeprefix("Error tokenizing data. C error: ").strip()
+    if "EOF inside string" in text:
+        row = re.search(r"row (\d+)", text)
+        where = f" in or after row {row[1]} of the data" if row else ""
+        return f"a quotation mark{where} is never closed. Close it, or remove it."
+    lines = "" if comment else " If some lines are comments, say how they begin: --comment '#'."
+    return f"{text}. Correct the file.{lines}"
 
 
-def _typed(column: Any) -> Any:
-    """Numbers where every value is one; pandas read each row of mixed types as text."""
-    import pandas as pd
-
-    try:
-        return pd.to_numeric(column)
-    except (ValueError, TypeError):
-        return column
-
-
-CSV = Format(("csv",), read_delimited, options=("transpose",))
-TSV = Format(("tsv", "tab", "txt"), read_delimited, options=("transpose",))
+OPTIONS = ("transpose", "sep", "decimal", "encoding", "comment")
+CSV = Format(("csv",), partial(read_delimited, usual=","), options=OPTIONS)
+TSV = Format(("tsv", "tab", "txt"), partial(read_delimited, usual="\t"), options=OPTIONS)

@@ -32,6 +32,8 @@ class Table:
         What the reader decided that the user should know.
     about_features
         What the file knows of the features (var, .bim), by their names; None if nothing.
+    problems
+        What must be mended before the table can be used, each with its cure.
     """
 
     features: Any
@@ -39,6 +41,7 @@ class Table:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     about_features: pd.DataFrame | None = None
+    problems: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Format:
     read
         Reads features and what is known of the samples: ``read(path, **options)``.
     options
-        Those options of `read_data` that `read` takes: ``"layer"``, ``"transpose"``.
+        Those options of `read_data` that `read` takes: ``"layer"``, ``"transpose"``, ``"sep"``.
     open
         Opens the features alone, by columns: ``open(path, key)``; None if that is not possible.
     folder

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from .delimited import transposed
 from .format import Format, Table, needed, reading
+from .grid import transposed
 
 
 def read_parquet(path: Path, *, transpose: bool = False) -> Table:

@@ -1,0 +1,177 @@
+"""Finds out how a table of text is written: its encoding, separator and decimal mark."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ...settings import check_choice
+
+LINES, LETTERS = 100, 1_000_000  # by which a file is judged
+SEPARATORS = {
+    "comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "bar": "|", "pipe": "|",
+    "space": r"\s+", " ": r"\s+", "whitespace": r"\s+",
+}  # fmt: skip
+SAID = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", r"\s+": "blanks"}
+MARKS_OF_ORDER = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+WEB_PAGE = "a web page or XML, such as one for logging in. Download the file itself"
+OTHER_CONTENT = (
+    (b"PK\x03\x04", "an Excel or zip file. Add --format xlsx, or rename it to .xlsx or .zip"),
+    (b"\x1f\x8b", "a gzip file. Rename it so that its name ends in .gz"),
+    (b"\x89HDF", "an HDF5 file. Add --format h5"),
+    (b"PAR1", "a Parquet file. Add --format parquet"),
+    (b"%PDF", "a PDF. Export its table as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Excel file. Open it and save it as .xlsx or CSV"),
+    *((tag, WEB_PAGE) for tag in (b"<!doctype", b"<html", b"<?xml", b"<head", b"<table")),
+    (b'{"', "JSON. Export its table as CSV"),
+)
+WITH_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+WITH_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a table of text is written.
+
+    `separator` is a regular expression for runs of blanks. `header` has a name for every column:
+    where rows have one value more than the first line, as R writes them, the first name is empty;
+    where that value is always empty, the last one is. `notes` say what was found out.
+    """
+
+    encoding: str
+    separator: str
+    decimal: str
+    header: list[str]
+    notes: list[str] = field(default_factory=list)
+
+
+def dialect_of(
+    path: Path,
+    usual: str,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
+) -> Dialect:
+    """Judge a file by its first lines; what the user says wins. `usual` separates by habit."""
+    check_choice("decimal", decimal, (None, ".", ","))
+    if comment is not None and len(comment) != 1:
+        raise ValueError(f"--comment {comment!r} must be one character, such as '#'.")
+    asked, encoding = encoding, _encoding(path, encoding)
+    lines = _first_lines(path, encoding, comment)
+    separator = SEPARATORS.get(sep.lower(), sep) if sep else _separator(lines, usual)
+    if separator != r"\s+" and len(separator) != 1:
+        raise ValueError(f"--sep {sep!r} must be one character, or tab, space, comma, semicolon.")
+    header, *rows = _fields(lines, separator)
+    _refuse_unsplit(path, header, sep, comment)
+    mark = decimal or _decimal(rows)
+    notes = []
+    if sep is None and separator != usual:
+        notes.append(f"columns are separated by {SAID[separator]}")
+    if decimal is None and mark == ",":
+        notes.append("numbers have decimal commas")
+    if asked is None and encoding not in ("utf-8", "utf-8-sig"):
+        notes.append(f"text is read as {encoding}")
+    extra = rows and all(len(row) == len(header) + 1 for row in rows)
+    if extra and not any(row[-1].strip() for row in rows):
+        header = [*header, ""]  # every row ends in a separator
+    elif extra:
+        header = ["", *header]
+    return Dialect(encoding, separator, mark, header, notes)
+
+
+def _encoding(path: Path, asked: str | None) -> str:
+    """The encoding asked for, or that of the file's first bytes, or UTF-8."""
+    with path.open("rb") as file:
+        start = file.read(4096)
+    if asked is not None:
+        try:
+            name = codecs.lookup(asked).name
+        except LookupError:
+            usual = "utf-8, latin-1, cp1252 and utf-16"
+            raise ValueError(f"--encoding {asked!r} is not known. Usual are {usual}.") from None
+        return "utf-8-sig" if name == "utf-8" else name
+    for mark, name in MARKS_OF_ORDER:
+        if start.startswith(mark):
+            return name
+    for content, kind in OTHER_CONTENT:
+        if start.lstrip().lower().startswith(content.lower()):
+            raise ValueError(f"{path} is no table of text: by its content it is {kind}.")
+    if b"\x00" in start:
+        half = " If it is UTF-16, add --encoding utf-16-le." if not any(start[1:64:2]) else ""
+        raise ValueError(f"{path} holds binary data, not text: its extension is wrong.{half}")
+    return "utf-8"
+
+
+def _first_lines(path: Path, encoding: str, comment: str | None) -> list[str]:
+    """The first lines that are neither blank nor comments, and the header among them."""
+    lines: list[str] = []
+    with path.open(encoding=encoding, newline="") as file:
+        for line in file:
+            if line.strip() and not (comment and line.startswith(comment)):
+                lines.append(line.rstrip("\r\n"))
+            if len(lines) == LINES or (len(lines) > 2 and sum(map(len, lines)) > LETTERS):
+                break
+    if not lines:
+        raise ValueError(f"{path} is empty. A header and rows are needed.")
+    return lines
+
+
+def _fields(lines: list[str], separator: str) -> list[list[str]]:
+    """The cells of every line, or of as many as quotation marks join."""
+    if separator != r"\s+":
+        return list(csv.reader(lines, delimiter=separator))
+    joined = (re.sub(r"\s+", " ", line).strip() for line in lines)
+    return list(csv.reader(joined, delimiter=" "))
+
+
+def _separator(lines: list[str], usual: str) -> str:
+    """What splits most rows into as many cells as the header has; blanks if nothing else does."""
+
+    def fit(separator: str) -> tuple[float, int]:
+        try:
+            header, *rows = map(len, _fields(lines, separator))
+        except csv.Error:  # a line that is not split is too long for a cell
+            return -1.0, 0
+        shares = [sum(n == header + extra for n in rows) / max(len(rows), 1) for extra in (0, 1)]
+        return (max(shares) if rows else 1.0, header) if header > 1 else (-1.0, 0)
+
+    best = max([usual, *(s for s in ",;\t|" if s != usual)], key=fit)
+    if fit(best)[0] < 0 and fit(r"\s+")[0] == 1:
+        return r"\s+"
+    return best
+
+
+def _refuse_unsplit(path: Path, header: list[str], sep: str | None, comment: str | None) -> None:
+    """Refuse a first line that nothing splits although it holds more than one word."""
+    if len(header) > 1 or (len(header[0].split()) == 1 and sep is None):
+        return
+    line = f"the first line of {path} is {header[0][:60]!r}"
+    if sep is not None:
+        raise ValueError(f"--sep {sep!r} separates nothing: {line}.")
+    if not header[0][0].isalnum() and comment is None:
+        raise ValueError(f"{line}. If it is a comment, add --comment {header[0][0]!r}.")
+    raise ValueError(
+        f"{line}, which is one column. If it is more than one name, say what separates them: --sep "
+        "tab, --sep space, or any character. Columns that are lined up by blanks need the same "
+        "number of values in every row."
+    )
+
+
+def _decimal(rows: list[list[str]]) -> str:
+    """A comma if some numbers have one, not all of them may be thousands, and none has a point."""
+    cells = [cell.strip() for row in rows for cell in row]
+    commas = [cell for cell in cells if "," in cell and WITH_COMMA.fullmatch(cell)]
+    if all(THOUSANDS.fullmatch(cell) for cell in commas):
+        return "."
+    return "." if any(WITH_POINT.fullmatch(cell) for cell in cells) else ","

@@ -1,0 +1,83 @@
+"""Makes a table of a header and rows, as files of text and sheets hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..messages import named, twice
+from .format import Table
+
+
+def table_of_rows(
+    rows: Any, header: Sequence[str], path: Path, *, transpose: bool = False
+) -> Table:
+    """A table of rows under a header; with `transpose` every row is a feature.
+
+    Rows and unnamed columns without any value are left out with a note. A first column without a
+    name that is different in every row holds the ids of the samples.
+    """
+    names = [str(name).strip() for name in header]
+    filled = rows.notna()
+    empty = {k for k, name in enumerate(names) if not name and k and not filled.iloc[:, k].any()}
+    kept = [k for k in range(len(names)) if k not in empty]
+    full = filled.any(axis=1).to_numpy()
+    notes = []
+    if empty:
+        notes.append(f"{len(empty)} empty column{'s' * (len(empty) > 1)} left out")
+        rows, names = rows.iloc[:, kept], [names[k] for k in kept]
+    if not full.all():
+        n_empty = int((~full).sum())
+        notes.append(f"{n_empty} empty row{'s' * (n_empty > 1)} left out")
+        rows = rows[full]
+    rows = rows.reset_index(drop=True)
+    if rows.empty:
+        raise ValueError(f"{path} has a header but no rows of data.")
+    problems = _problems_of_names(names, path, "sample" if transpose else "column")
+    frame = rows.set_axis(_different(names) if problems else names, axis=1)
+    if transpose:
+        turned = transposed(frame.set_axis(frame.iloc[:, 0].astype(str)).iloc[:, 1:], path)
+        return Table(turned, turned.iloc[:, :0], notes=notes, problems=problems)
+    if not names[0] and frame.shape[1] > 1 and frame.iloc[:, 0].is_unique:
+        ids = frame.iloc[:, 0].astype(str).to_numpy()
+        frame = frame.iloc[:, 1:].set_axis(ids)
+        notes.append("the first column has no name and is taken for sample ids")
+    elif not names[0]:
+        problems.insert(0, f"{path}: column 1 has no name in the header. Give it one.")
+    return Table(frame, frame.iloc[:, :0], notes=notes, problems=problems)
+
+
+def _problems_of_names(names: list[str], path: Path, what: str) -> list[str]:
+    unnamed = [k + 1 for k, name in enumerate(names) if not name and k]
+    problems = []
+    if unnamed:
+        many = f"{what}s {named(unnamed)} have" if len(unnamed) > 1 else f"{what} {unnamed[0]} has"
+        problem = f"{path}: {many} no name in the header. Give every {what} one."
+        if len(unnamed) > len(names) / 2:
+            raise ValueError(f"{problem} If {names[0]!r} is a title above the header, delete it.")
+        problems.append(problem)
+    repeated = twice([name for k, name in enumerate(names) if name and (k or what == "column")])
+    if repeated:
+        problems.append(f"{path}: {what} names {repeated}")
+    return problems
+
+
+def _different(names: list[str]) -> list[str]:
+    """Names that all differ, so that what else is wrong with the columns can be found."""
+    first = {name: k for k, name in reversed(list(enumerate(names)))}
+    return [
+        name if name and first[name] == k else f"{name} column {k + 1}".strip()
+        for k, name in enumerate(names)
+    ]
+
+
+def transposed(frame: Any, path: Path) -> Any:
+    """Turn features in rows into columns, each with its own type."""
+    names = frame.index.astype(str)
+    repeated = twice(names)
+    if repeated:
+        raise ValueError(f"{path}: with --transpose every row is a feature, and rows {repeated}")
+    turned = frame.T.set_axis(names, axis=1)
+    numeric = all(dtype.kind in "biuf" for dtype in frame.dtypes)
+    return turned if numeric else turned.infer_objects()

@@ -1,0 +1,204 @@
+"""Says what columns of text hold: numbers in disguise, dates, ids, or labels that can be used."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .messages import WITH_COMMA, WITHOUT_COMMA, named, quoted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
+    ".", "-", "--", "?", "na", "n.a.", "N.A.", "nd", "n.d.", "ND", "N.D.", "missing", "unknown",
+    "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!",
+}  # fmt: skip
+YES_NO = {"yes": 1, "no": 0, "y": 1, "n": 0, "true": 1, "false": 0, "t": 1, "f": 0}
+MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+DATE = re.compile(
+    r"(?:\d{4}([-/.])\d{1,2}\1\d{1,2}|\d{1,2}([-/.])\d{1,2}\2(?:\d{4}|\d{2})"
+    rf"|\d{{1,2}}[ -]{MONTH}\.?(?:[ ,-]+\d{{2,4}})?|{MONTH}\.? \d{{1,2}},? \d{{4}})"
+    r"(?:[T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2})?",
+    re.IGNORECASE,
+)
+NUMBER = r"[+-]?[\d.,]*\d"
+AMOUNT = re.compile(rf"[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:[%€£$¥]|EUR|USD|GBP)")
+MIN_ROWS_PER_LEVEL = 5  # on average, of a category of more than two levels
+COMMAS = "text"  # that is numbers with commas
+FREE_TEXT = 0.5  # share of values that are different, from which on a text is no label
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What makes a column of text no feature: what it holds, what to do, and an example."""
+
+    holds: str
+    cure: str
+    example: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.holds}{_such_as(self.example)}. {self.cure}"
+
+
+def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Turn text that holds numbers alone into numbers, and say so.
+
+    What stands for a missing value among them, such as a point, becomes missing.
+    """
+    changed, marks = [], set()
+    out = frame
+    for k in _texts(frame):
+        column = frame.iloc[:, k]
+        found = None if str(column.dtype) == "category" else _as_numbers(column)
+        if found is None:
+            continue
+        if out is frame:
+            out = frame.copy(deep=False)
+        out.isetitem(k, found[0])
+        marks |= found[1]
+        if found[1]:
+            changed.append(frame.columns[k])
+    said = f"{quoted(sorted(marks))} among the numbers of {quoted(changed)} read as missing"
+    return out, [said] if changed else []
+
+
+def _as_numbers(column: pd.Series[Any]) -> tuple[Any, set[str]] | None:
+    """The numbers that a column of text holds, and its marks of missing ones; None for text."""
+    import pandas as pd
+
+    known = column.dropna()
+    if known.empty or not all(_may_be_number(value) for value in known.iloc[:3]):
+        return None
+    if any(isinstance(value, bool | np.bool_) or hasattr(value, "strftime") for value in known):
+        return None
+    numbers = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
+    odd = np.flatnonzero(numbers.isna() & column.notna())
+    texts = [str(column.iloc[i]).strip() for i in odd]
+    large = [WITHOUT_COMMA.fullmatch(text) is not None for text in texts]  # such as 1e400
+    numbers.iloc[odd[large]] = [float(text) for text in np.array(texts)[large]]
+    strange = {text for text, is_large in zip(texts, large, strict=True) if not is_large}
+    if not strange <= GAPS or not numbers.notna().any():
+        return None
+    return numbers, strange
+
+
+def _may_be_number(value: Any) -> bool:
+    """Whether a value is worth a closer look: most texts are ruled out by their first rows."""
+    text = str(value).strip()
+    return text in GAPS or text.lower().lstrip("+-").startswith(("inf", "nan", *".0123456789"))
+
+
+def problems_of_texts(features: pd.DataFrame) -> list[str]:
+    """What is wrong with columns that hold neither numbers nor labels, one problem per kind."""
+    faults: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for k in _texts(features):
+        fault = fault_of(features.iloc[:, k])
+        if fault is not None:
+            name = str(features.columns[k])
+            faults.setdefault((fault.holds, fault.cure), []).append((name, fault.example))
+    return [_told(holds, cure, found) for (holds, cure), found in faults.items()]
+
+
+def _told(holds: str, cure: str, found: list[tuple[str, str]]) -> str:
+    names = [name for name, _ in found]
+    what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
+    cure = cure.replace("NAME", shlex.quote(names[0]))
+    drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
+    more = " and so on" if len(names) > 3 else ""
+    return f"{what} {holds}{_such_as(found[0][1])}. {cure}, or {drop}{more}."
+
+
+def _such_as(example: str) -> str:
+    return f" such as {example}" if example else ""
+
+
+def fault_of(column: pd.Series[Any]) -> Fault | None:
+    """What makes a column of text no feature; None for labels, which are one."""
+    known = column.dropna()
+    levels = known.nunique()
+    fault = disguise_of(known)
+    if fault is not None or levels <= 2 or getattr(column.dtype, "ordered", False):
+        return fault
+    if levels == len(known):
+        return Fault("a different text in every row, so it looks like ids", "Use --id NAME")
+    example = f"{str(known.iloc[0])!r} ({levels} different labels in {len(known)} rows)"
+    if levels > FREE_TEXT * len(known):
+        return Fault("free text", "Code what matters of it as labels or numbers", example)
+    if len(known) < MIN_ROWS_PER_LEVEL * levels:
+        cure = f"Merge labels until there are {MIN_ROWS_PER_LEVEL} rows for each on average"
+        return Fault("too many labels", cure, example)
+    return None
+
+
+def disguise_of(known: pd.Series[Any]) -> Fault | None:
+    """Dates and numbers that are written so that they cannot be read.
+
+    `known` has no gaps, and rows are numbered from 0 by its index.
+    """
+    texts = [str(value).strip() for value in known.unique()]
+    if not texts:
+        return None
+    dated = getattr(known.dtype, "kind", "O") in "mM"
+    if dated or all(hasattr(v, "strftime") for v in known.iloc[:3]) or _all(DATE, texts):
+        cure = "Turn them into numbers, such as days from a start"
+        return Fault("dates or times", cure, repr(texts[0]))
+    if _all(AMOUNT, texts):
+        cure = "Write numbers alone, such as 12.5 for 12.5%"
+        return Fault("amounts of money or per cent", cure, repr(texts[0]))
+    with_comma = [text for text in texts if WITH_COMMA.fullmatch(text)]
+    plain = [text for text in texts if WITHOUT_COMMA.fullmatch(text)]
+    if with_comma and len(with_comma) + len(plain) == len(texts):
+        cure = (
+            "They look like numbers with a decimal comma (then say --decimal ,) or with separators "
+            "of thousands (then write 1234 for 1,234)"
+        )
+        return Fault(COMMAS, cure, repr(with_comma[0]))
+    if len(plain) < len(texts) and _n_plain(known) > len(known) / 2:
+        return _mixed(known)
+    return None
+
+
+def _mixed(known: pd.Series[Any]) -> Fault:
+    strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
+    many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+    example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
+    cure = "Correct such values, or leave them empty where they are missing"
+    return Fault("numbers and text", cure, example)
+
+
+def _n_plain(known: pd.Series[Any]) -> int:
+    return sum(WITHOUT_COMMA.fullmatch(str(value).strip()) is not None for value in known)
+
+
+def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
+    return all(pattern.fullmatch(text) for text in texts)
+
+
+def typed(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Turn labels into categories, and yes and no into 1 and 0, and say what was done."""
+    out, answers, many = features.copy(deep=False), [], []
+    for k in _texts(features):
+        column, name = features.iloc[:, k], features.columns[k]
+        levels = {str(value).strip().lower() for value in column.unique()}
+        if len(levels) == 2 and levels <= YES_NO.keys() and {YES_NO[v] for v in levels} == {0, 1}:
+            numbers = [YES_NO[str(value).strip().lower()] for value in column]
+            out.isetitem(k, np.array(numbers, dtype=np.int8))
+            answers.append(name)
+        elif str(column.dtype) != "category":
+            out.isetitem(k, column.astype("category"))
+        if len(levels) > 2:
+            ordered = ", in order" if getattr(column.dtype, "ordered", False) else ""
+            many.append(f"{name!r} ({len(levels)} labels{ordered})")
+    notes = [f"yes and no in {quoted(answers)} read as 1 and 0"] if answers else []
+    return out, notes + ([f"each of {named(many)} is one feature"] if many else [])
+
+
+def _texts(frame: pd.DataFrame) -> list[int]:
+    """Columns that hold no numbers."""
+    return [k for k, t in enumerate(frame.dtypes) if getattr(t, "kind", "O") not in "biuf"]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -96,16 +95,12 @@ def _ranked(method: str, k: int, X: Any, y: Any, seed: int, how: dict[str, Any])
     from ..estimators import MRMR, SIS, HSICLasso, SmRMR
 
     if method == "smrmr":
-        selector = SmRMR(n_features=k, random_state=seed, **how).fit(X, y)
-        found = selector.selection_.findings()
+        found = SmRMR(n_features=k, random_state=seed, **how).fit(X, y).selection_.findings()
         names, scores, called = found["feature"], found["p_value"], "p_value"
     else:
-        made = {
-            "mrmr": lambda: MRMR(k, random_state=seed, **how),
-            "sis": lambda: SIS(k, **how),
-            "hsic-lasso": lambda: HSICLasso(k, random_state=seed, **how),
-        }[method]()
-        selector = made.fit(X, y)
+        rivals: dict[str, Any] = {"mrmr": MRMR, "sis": SIS, "hsic-lasso": HSICLasso}
+        seeded = {} if method == "sis" else {"random_state": seed}
+        selector = rivals[method](k, **seeded, **how).fit(X, y)
         order = np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
         columns = getattr(X, "columns", None)
         columns = getattr(X, "names", None) if columns is None else columns

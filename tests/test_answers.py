@@ -194,16 +194,18 @@ def test_leads_are_the_best_and_no_findings(nothing, control):
 
 def test_advice_works_when_followed(nothing):
     """Law: the level named selects as many as are named, and a slightly smaller one nothing."""
-    for control, selection in nothing.items():
-        level = level_that_selects(selection)
-        assert (level is None) == (selection.decision.smallest_level >= 1)
-        if level is not None:
-            then = selection.at(level)
-            counted = re.search(r"\.at\(([\d.e-]+)\) names (\d+) feature", str(selection))
-            assert (float(counted[1]), int(counted[2])) == (level, len(then.selected))
-            assert not selection.at(level * 0.99).selected.size
-        assert ('control="tests"' in str(selection)) == (control != "tests")
-    assert any(level_that_selects(selection) is not None for selection in nothing.values())
+    selection = nothing["tests"]
+    level = level_that_selects(selection)
+    counted = re.search(r"\.at\(([\d.e-]+)\) names (\d+) feature", str(selection))
+    assert (float(counted[1]), int(counted[2])) == (level, len(selection.at(level).selected))
+    assert int(counted[2]) > 0
+    assert not selection.at(level * 0.99).selected.size
+    worst = replace(selection.decision, q_values=np.ones(len(selection.decision.q_values)))
+    hopeless = replace(selection, decision=worst)
+    assert level_that_selects(hopeless) is None
+    assert ".at(" not in str(hopeless)
+    told = {control: 'control="tests"' in str(found) for control, found in nothing.items()}
+    assert told == {"tests": False, "knockoffs": True, "tests(multiplicity=by)": True}
 
 
 @pytest.mark.parametrize(("smallest", "shown"), [(0.1, 0.1), (1 / 3, 0.334), (0.012341, 0.0124)])
@@ -244,14 +246,18 @@ def test_so_many_features_are_the_best_without_guarantee(control, found):
         again = Selection.from_json(some.to_json())
         assert again.selected.tolist() == some.selected.tolist()
     assert selection.at(0.2, n_features=5).at(0.2).decision.guaranteed
-    if control == "knockoffs":
-        best = np.lexsort((-selection.relevance, -selection.W))
-        assert selection.at(0.2, n_features=30).selected.tolist() == best[:30].tolist()
     for bad in (0, -1, 2.5, True):
         with pytest.raises(ValueError, match="n_features"):
             selection.at(0.2, n_features=bad)
         with pytest.raises(ValueError, match="n_features"):
             Recipe(n_features=bad)
+
+
+def test_a_ranking_by_knockoffs_goes_by_w(found):
+    """Oracle: sorting by W, ties by relevance."""
+    selection = found["knockoffs"]
+    best = np.lexsort((-selection.relevance, -selection.W))
+    assert selection.at(0.2, n_features=30).selected.tolist() == best[:30].tolist()
 
 
 def test_a_ranking_tells_no_finding_twice(rng):
@@ -481,12 +487,18 @@ def test_rank_refuses_in_one_message(arguments, message, table):
 
 
 @pytest.mark.parametrize(
-    "options", [["--control", "knockoffs", "--lam", "0.01"], ["--multiplicity", "by"]]
+    ("options", "fdr", "n_levels"),
+    [
+        (["--control", "knockoffs", "--lam", "0.01"], 0.02, 1),
+        (["--multiplicity", "by"], 1e-9, 0),
+        ([], 1e-9, 1),
+    ],
 )
-def test_an_empty_answer_names_commands_that_work(options, table, tmp_path, monkeypatch):
-    """Law: whatever the terminal says to type next can be typed, and selects something."""
+def test_an_empty_answer_names_commands_that_work(
+    options, fdr, n_levels, table, tmp_path, monkeypatch
+):
+    """Law: whatever the terminal says to type next can be typed, and does what it says."""
     monkeypatch.chdir(tmp_path)
-    fdr = 0.02 if "knockoffs" in options else 1e-9
     more = ["--covar-name", "age", *options]
     for k in range(5):
         more += ["--drop", f"x{k}"]
@@ -496,7 +508,7 @@ def test_an_empty_answer_names_commands_that_work(options, table, tmp_path, monk
     assert f"Level {fdr:g} " in " ".join(done.stderr.split())
     commands = [line.strip() for line in done.stdout.splitlines() if line.startswith("  smrmr ")]
     assert len(commands) >= 2
-    counted = re.findall(r"names (\d+) feature", done.stdout)
+    lengths = []
     for command in commands:
         program, *arguments = shlex.split(command)
         assert program == "smrmr"
@@ -505,10 +517,9 @@ def test_an_empty_answer_names_commands_that_work(options, table, tmp_path, monk
         told = json.loads(again.stdout)
         assert told["covariates"] == ["age"]
         assert {"x0", "x4", "age"}.isdisjoint(told["names"])
-        if "--n-features" in arguments:
-            assert len(told["selected"]) == 10
-        elif told["fdr"] != fdr:
-            assert len(told["selected"]) == int(counted[0])
+        lengths.append(len(told["selected"]))
+    assert lengths[-1] == 10  # by number
+    assert [int(n) for n in re.findall(r"names (\d+) feature", done.stdout)] == lengths[:n_levels]
     full = invoke("select", table, "--target", "y", "--out", tmp_path / "full")
     assert "What next" not in full.stdout
 

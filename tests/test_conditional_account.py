@@ -125,11 +125,12 @@ def test_tables_start_with_the_selected_and_go_by_p_value(cases):
     for case in EVERY:
         found = cases[case]
         frame = found.to_frame()
+        sizes = list(found.sizes())
         assert list(frame) == [
             "feature", "selected", "q_value", "p_value", "direction", "effect", "p_value_alone",
-            "relevance", "left", "group", "outcome",
+            "relevance", "left", "shape", *sizes, "group", "outcome",
         ]  # fmt: skip
-        assert not frame.isna().any(axis=None)
+        assert not frame.drop(columns=sizes).isna().any(axis=None)
         n = len(found.selected)
         assert frame["selected"].tolist() == [True] * n + [False] * (found.n_features - n)
         for part in (frame[:n], frame[n:]):

@@ -114,6 +114,7 @@ def test_a_recipe_writes_every_choice():
         "control": "knockoffs(lam=cv(folds=3, debiased=true), screening=split(n_keep=12))",
         "target": "auto",
         "on_empty": "relax",
+        "n_features": None,
         "alike": "auto",
         "feature_groups": None,
         "always_keep": None,

@@ -4,11 +4,15 @@ import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
+import joblib
 import numpy as np
 from numpy.random import Generator
+from sklearn.utils.validation import check_memory
 
 from .association.associator import Associator
+from .control.answer import answer
 from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
 from .groups.alike import likeness_to
@@ -18,9 +22,11 @@ from .recipe import Recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
-from .selection import Selection, take_picture
+from .selection import Selection, find_trends, take_picture
 from .settings import as_generator, parse_bytes
 from .types import Data, Progress, Vector
+
+DECIDING = ("fdr", "on_empty", "n_features", "n_jobs")  # settings that no evidence depends on
 
 
 def select(
@@ -94,6 +100,7 @@ def select_from(
     """Select from checked data; see `select`."""
     control = recipe.control
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
+    nominal = study.columns.nominal
     study = control.prepare(study)
     groups = find_groups(
         study.columns,
@@ -109,9 +116,10 @@ def select_from(
             "every column of X is constant or always kept. Features that vary are needed."
         )
     evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
-    decision = evidence.decide(recipe.fdr, recipe.on_empty)
+    decision = answer(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
+        trends = find_trends(study, evidence.leads[evidence.order], nominal)
         unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names
@@ -122,6 +130,7 @@ def select_from(
         evidence=evidence,
         decision=decision,
         picture=picture,
+        trends=trends,
         likeness=tuple(likeness_to(columns, lead) for lead in leads),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
@@ -131,6 +140,7 @@ def select_from(
         n_groups_of_rows=study.rows.n_groups,
         rows_asked=study.rows.asked,
         on_empty=recipe.on_empty,
+        n_asked=recipe.n_features,
         target=study.target.asked or study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
@@ -139,6 +149,37 @@ def select_from(
         seed=int(rng) if isinstance(rng, int | np.integer) else None,
         seconds=work.seconds,
     )
+
+
+def select_once(
+    study: Study,
+    recipe: Recipe,
+    rng: int | Generator | None,
+    progress: Progress | None = None,
+    memory: Any = None,
+) -> Selection:
+    """The same by way of a `joblib.Memory`, or its folder, that keeps what does not hang on levels.
+
+    A recipe that asks for another level of the same data finds the fit there. Fits that chance
+    decides, with a seed that cannot be drawn again, are not kept, nor are those of sources, whose
+    data are not at hand.
+    """
+    seeded = isinstance(rng, int | np.integer) or not recipe.control.by_chance
+    if memory is None or not (seeded and recipe.control.repeatable and study.columns.in_memory):
+        return select_from(study, recipe, rng, progress)
+    settings = {name: value for name, value in recipe.settings.items() if name not in DECIDING}
+    seed = int(rng) if isinstance(rng, int | np.integer) else None
+    key = joblib.hash((study, settings, seed, version("smrmr")))
+    keep = check_memory(memory).cache(_kept, ignore=["study", "recipe", "rng", "progress"])
+    found: Selection = keep(key, study, recipe, seed, progress)
+    return found.asked_as(recipe)
+
+
+def _kept(
+    key: str, study: Study, recipe: Recipe, rng: int | None, progress: Progress | None
+) -> Selection:
+    """A selection for a memory, which goes by the key alone and so writes no data down."""
+    return select_from(study, recipe, rng, progress)
 
 
 def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from .control import as_control
+from .control.answer import ON_EMPTY
 from .data.target import TARGETS
 from .groups.alike import ALL_PAIRS
-from .settings import check_choice, check_level, parse_bytes, write_setting
+from .settings import check_choice, check_count, check_level, parse_bytes, write_setting
 
 WORDS = ("auto", "none")  # that stand for cuts
 
@@ -29,8 +30,11 @@ class Recipe:
         How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
         order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
-        ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
-        is selected (SmRMR2 in the paper), without guarantee.
+        What to do when the level selects nothing. ``"none"``: an empty selection is an answer;
+        ``"lead"``: take the best feature; ``"relax"``: raise the level until something is selected
+        (SmRMR2 in the paper). The last two carry no guarantee.
+    n_features
+        Take so many features, best first, whatever the level, and without guarantee.
     alike
         Cut from which on features count as look-alikes, which are asked about as one group: they
         correlate by at least so much on average (Spearman, in size). None or 1: only copies. With
@@ -61,6 +65,7 @@ class Recipe:
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
+    n_features: int | None = None
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
@@ -72,7 +77,9 @@ class Recipe:
         check_level(self.fdr)
         object.__setattr__(self, "control", as_control(self.control))
         check_choice("target", self.target, TARGETS)
-        check_choice("on_empty", self.on_empty, ("none", "relax"))
+        check_choice("on_empty", self.on_empty, ON_EMPTY)
+        if self.n_features is not None:
+            check_count("n_features", self.n_features)
         check_choice("keep_data", self.keep_data, (True, False))
         if min(self.cuts, default=1) < 1 and self.feature_groups is not None:
             raise ValueError(
@@ -91,7 +98,7 @@ class Recipe:
         if self.on_empty == "relax" and getattr(self.control, "n_draws", 1) > 1:
             raise ValueError(
                 "on_empty='relax' chooses its level after looking, which e-values over several "
-                "draws do not allow. Use on_empty='none', or n_draws=1."
+                "draws do not allow. Use on_empty='lead' or 'none', or n_draws=1."
             )
 
     @property

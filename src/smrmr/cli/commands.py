@@ -19,12 +19,14 @@ from ..designs import simulate as draw
 from ..pipeline import select as run
 from ..recipe import Recipe
 from ..report import write_report
-from ..report.words import counts_by_level, say
+from ..report.words import counts_by_level, reach, say, statement
 from ..runs.files import replacing
 from ..selection import Selection
 from ..types import Indices
+from .next_steps import next_steps
 from .options import EachOptionOnce, configured, keep_command, recipe_of, resumed
 from .outputs import check_folder, write_csv, write_outputs
+from .ranking import rank
 from .tables import beside, name_of, read_asked, survival_of
 from .terminal import clear_errors, console, terminal_progress
 from .workers import workers_of
@@ -59,7 +61,12 @@ def select(
         str | None, Option(help="With tests: bh, by (proven) or holm (no false one).")
     ] = None,
     target_type: Annotated[str, Option(help="auto, continuous, classes or ordinal.")] = "auto",
-    on_empty: Annotated[str, Option(help="none, or relax (no guarantee).")] = "none",
+    on_empty: Annotated[
+        str, Option(help="none; lead (the best one) or relax, without guarantee.")
+    ] = "none",
+    n_features: Annotated[
+        int | None, Option(help="The best so many, whatever the level, without guarantee.")
+    ] = None,
     alike: Annotated[
         str, Option(help="Cuts from which on features are one group: auto, 0.7, 1,0.9 or none.")
     ] = "auto",
@@ -151,6 +158,8 @@ def select(
             alike_features, note = groups_named(data, options["feature_groups"])
             console.print(f"Note: {note}.", highlight=False, markup=False)
             recipe = replace(recipe, feature_groups=alike_features)
+        if can_find := reach(recipe, data.X.shape[1]):
+            console.print(can_find, highlight=False, markup=False)
         seed, run_dir = options["seed"], options["run_dir"]
         with terminal_progress() as progress, workers_of(options["scheduler"]):
             found = run(
@@ -168,10 +177,11 @@ def select(
             sys.stdout.write(found.to_json() + "\n")
             return
         said = Console()
-        said.print(f"{found}", highlight=False, markup=False)
-        if found.selected.size:
-            said.print(_table(found))
+        said.print(statement(found, name_leads=False), highlight=False, markup=False)
+        said.print(_table(found) if found.selected.size else _leads(found))
         said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
+        for line in next_steps(found, context, options, folder):
+            said.print(line, highlight=False, markup=False, soft_wrap=True)
         said.print(f"Report: {written[-1]}", highlight=False, soft_wrap=True)
 
 
@@ -201,6 +211,9 @@ def report(
         saved = _saved_in(file)
         path = write_report(_saved(saved), out or saved.with_name("report.html"))
         typer.echo(f"Report: {path}")
+
+
+app.command(cls=EachOptionOnce)(rank)
 
 
 @app.command(cls=EachOptionOnce)
@@ -254,7 +267,7 @@ def demo(
     said = Console()
     said.print(
         f"Design {design}: {n} samples of {p:,} features, {len(data.support)} of them true. "
-        f"{found} ({seconds:.1f} s)"
+        f"{statement(found)} ({seconds:.1f} s)"
     )
     if found.selected.size:
         said.print(_table(found, data.support))
@@ -313,6 +326,16 @@ def _table(found: Selection, true: Indices | None = None) -> Table:
             note = ", ".join(f"{_cut(found.names[j])} ({value:.2f})" for j, value in near)
         cells = (findings[name][i] for name in shown)
         table.add_row(_cut(found.names[k]), *map(_written, cells), note)
+    return table
+
+
+def _leads(found: Selection) -> Table:
+    leads = found.leads()
+    shown = [name for name in leads if name != "status"]
+    title = "Leads to be tested on new data, not findings"
+    table = Table(*(name.replace("_", "-") for name in shown), title=title, title_justify="left")
+    for row in leads[shown].itertuples(index=False):
+        table.add_row(*map(_written, row))
     return table
 
 

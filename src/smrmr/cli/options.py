@@ -53,6 +53,7 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
         control=change_strategy(_control_for(options["control"], changes), changes),
         target=options["target_type"] if options["event"] is None else "survival",
         on_empty=options["on_empty"],
+        n_features=options["n_features"],
         alike=options["alike"],
         always_keep=options["always_keep"],
         keep_data=options["keep_data"],

@@ -84,10 +84,11 @@ class Decision:
     fdr
         The level asked for.
     level
-        The level used; above `fdr` if the rule was relaxed, 1 if only the best feature was left.
+        The level used; above `fdr` if the rule was relaxed, 1 if features were taken by rank.
     rule
         ``"knockoff+"``, ``"e-values"`` over several draws, ``"bh"``, ``"by"`` or ``"holm"`` for
-        p-values; or ``"relaxed"`` and ``"best feature"``, which carry no guarantee.
+        p-values; or ``"relaxed"``, ``"best feature"`` and ``"n_features"`` (so many were asked
+        for), which carry no guarantee.
     n_needed
         Fewest features that can be selected. With knockoffs several must stand out together: with
         none below the mirrored cut-off the estimate is still 1 / n.
@@ -111,7 +112,7 @@ class Decision:
     @property
     def guaranteed(self) -> bool:
         """Whether the level was fixed beforehand, which the guarantee needs."""
-        return self.rule not in ("relaxed", "best feature")
+        return self.rule not in ("relaxed", "best feature", "n_features")
 
 
 def decide(
@@ -193,7 +194,7 @@ def _decide_by_knockoffs(
         fdr=fdr,
         level=level,
         rule=rule,
-        n_needed=_fewest(fdr),
+        n_needed=fewest(fdr),
     )
 
 
@@ -219,7 +220,7 @@ def _decide_by_e_values(draws: Matrix, fdr: float, inner_fdr: float) -> Decision
         fdr=fdr,
         level=fdr,
         rule="e-values",
-        n_needed=_fewest(inner_fdr),
+        n_needed=fewest(inner_fdr),
     )
 
 
@@ -289,5 +290,6 @@ def higher_levels(fdr: float) -> list[float]:
     return [min(round(fdr + STEP * i, 10), 1.0) for i in range(1, steps + 1)]
 
 
-def _fewest(fdr: float) -> int:
+def fewest(fdr: float) -> int:
+    """Fewest features that knockoff+ can select at a level."""
     return int(np.ceil(1 / fdr - 1e-9))

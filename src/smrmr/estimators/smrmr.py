@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, fields
@@ -15,13 +16,16 @@ from ..control.knockoffs import KnockoffFilter
 from ..data.frames import in_pandas
 from ..data.missing import CHOICES, Fills
 from ..data.sources import as_source, is_sparse
-from ..pipeline import select_from
+from ..pipeline import select_once
 from ..recipe import Recipe
+from ..report.words import reach
 from ..runs.progress import progress_bars
 from ..selection import Selection
 from ..settings import check_choice
 from ..types import Data, Indices, Vector
 from .selector import Selector
+
+logger = logging.getLogger(__name__)
 
 FILLING = ("refuse", *CHOICES[3:])
 
@@ -55,8 +59,12 @@ class SmRMR(Selector):
         How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
         order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
-        ``"none"``: an empty selection is an answer; ``"relax"``: raise the level until something
-        is selected (SmRMR2 in the paper), without guarantee.
+        What to do when the level selects nothing. ``"none"``: an empty selection is an answer, and
+        `transform`, which has no column to pass on, says what to do; ``"lead"``: take the best
+        feature; ``"relax"``: raise the level until something is selected (SmRMR2 in the paper). The
+        last two carry no guarantee.
+    n_features
+        Take so many features, best first, whatever the level, and without guarantee.
     alike
         Cut from which on features count as look-alikes, which are asked about as one group: they
         correlate by at least so much on average (Spearman, in size). None or 1: only copies.
@@ -79,6 +87,10 @@ class SmRMR(Selector):
         and reports. Otherwise they hold summaries that identify nobody.
     max_memory
         Budget for the work besides the data, such as ``"500MB"``.
+    memory
+        Folder, or `joblib.Memory`, that keeps fits. A fit that differs from one in it by `fdr`,
+        `on_empty`, `n_features` or `keep` alone is read and decided again, so that a grid search
+        over levels costs one fit per fold. It holds what `selection_` does and is yours to delete.
     random_state
         Seed; the same seed gives the same answer, whatever `n_jobs`, for rows and columns in the
         same order.
@@ -116,6 +128,7 @@ class SmRMR(Selector):
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
+    n_features: int | None = None
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
@@ -123,6 +136,7 @@ class SmRMR(Selector):
     missing: str = "refuse"
     keep_data: bool = False
     max_memory: str | int = "1GB"
+    memory: Any = None
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -165,8 +179,9 @@ class SmRMR(Selector):
         study = self._read(
             X, y, self.target, covariates=covariates, groups=groups, always_keep=self.always_keep
         )
+        logger.info(reach(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
-            found = select_from(study, recipe, self.random_state, progress)
+            found = select_once(study, recipe, self.random_state, progress, self.memory)
         self.selection_: Selection = found
         groups = [np.empty(0, np.intp), *found.members]
         self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)
@@ -176,8 +191,13 @@ class SmRMR(Selector):
         return self
 
     def transform(self, X: Data) -> Any:
-        """Keep the selected features and those always kept, missing values filled as in `fit`."""
+        """Keep the selected features and those always kept, missing values filled as in `fit`.
+
+        Where there are none, which no next step could take, an error says what to do.
+        """
         check_is_fitted(self)
+        if not self.support_.any():
+            raise ValueError(f"there is no feature to pass on. {self.selection_}")
         return super().transform(self._filled(X))
 
     def _filled(self, X: Data, learn: bool = False) -> Data:

@@ -1,5 +1,6 @@
 """Renders a selection as a web page or as figures."""
 
+from .card import brief, card
 from .figures import (
     plot_alone,
     plot_diagnosis,
@@ -14,9 +15,11 @@ from .figures import (
     plot_w,
 )
 from .html import render, write_report
-from .words import explain, statement
+from .words import explain, statement, statement_with_advice
 
 __all__ = [
+    "brief",
+    "card",
     "explain",
     "plot_alone",
     "plot_diagnosis",
@@ -31,5 +34,6 @@ __all__ = [
     "plot_w",
     "render",
     "statement",
+    "statement_with_advice",
     "write_report",
 ]

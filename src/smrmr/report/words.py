@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from ..control.conditional.multiplicity import largest_alone
+from ..control.decision import fewest
+from ..recipe import Recipe
 from ..selection import Selection
 from .marks import short
 
@@ -32,17 +35,28 @@ def environment(autoescape: bool) -> Environment:
     made.filters["count"] = lambda n, noun: f"{n:,} {noun}{'s' * (n != 1)}"
     made.filters["percent"] = lambda level: f"{100 * level:.3g}%"
     made.filters["short"] = short
-    made.globals["infinity"] = np.inf
+    made.globals |= {"infinity": np.inf, "fewest": fewest, "largest_alone": largest_alone}
     return made
 
 
 def say(selection: Selection, what: str, **details: Any) -> str:
     """One of the passages, in whole sentences: the controller's own, or that of every report."""
+    return _passage(selection.evidence.kind, what, selection, **details)
+
+
+def reach(recipe: Recipe, n_features: int) -> str:
+    """What the level can find among so many features: told before anything is computed."""
+    if recipe.n_features is not None:
+        return ""
+    return _passage(recipe.control.alias, "reach", recipe, n_features=n_features)
+
+
+def _passage(kind: str, what: str, about: Any, **details: Any) -> str:
     texts = environment(autoescape=False)
-    for name in (f"{selection.evidence.kind}/words.txt", "words.txt"):
+    for name in (f"{kind}/words.txt", "words.txt"):
         passage = getattr(texts.get_template(name).module, what, None)
         if passage is not None:
-            return " ".join(passage(selection, **details).split())
+            return " ".join(passage(about, **details).split())
     raise KeyError(what)
 
 
@@ -51,10 +65,37 @@ def say_items(selection: Selection, what: str) -> list[str]:
     return [item.strip() for item in say(selection, what).split(" |")]
 
 
-def statement(selection: Selection) -> str:
+def statement(selection: Selection, *, name_leads: bool = True) -> str:
     """What was decided and what that rests on, in a few sentences."""
-    parts = {name: say(selection, name) for name in ("lacking", "leads")}
+    empty = name_leads and not selection.selected.size
+    leads = selection.leads().to_dict("records") if empty else []
+    parts = {"lacking": say(selection, "lacking"), "leads": say(selection, "leads", leads=leads)}
     return f"{say(selection, 'decided', **parts)} {say(selection, 'conditions')}".strip()
+
+
+def statement_with_advice(selection: Selection) -> str:
+    """The same and, if nothing was selected, what to do next in Python."""
+    return f"{statement(selection)} {advice(selection)}".strip()
+
+
+def advice(selection: Selection) -> str:
+    """What to do next in Python if nothing was selected; else nothing."""
+    if selection.selected.size:
+        return ""
+    level = level_that_selects(selection)
+    n_then = 0 if level is None else len(selection.at(level, on_empty="none").selected)
+    other = say(selection, "other_way")
+    return say(selection, "advice", level=level, n_then=n_then, other=other)
+
+
+def level_that_selects(selection: Selection) -> float | None:
+    """The smallest level of three digits at which something is selected; None if there is none."""
+    smallest = selection.decision.smallest_level
+    if not smallest < 1:
+        return None
+    unit = 10.0 ** (np.floor(np.log10(smallest)) - 2)
+    level = float(f"{np.ceil(smallest / unit - 1e-6) * unit:.3g}")
+    return level if level < 1 else None
 
 
 def explain(selection: Selection, feature: str | int) -> str:

@@ -2,5 +2,6 @@
 
 from .pictures import Picture, Shape, take_picture
 from .selection import Selection
+from .trends import Trends, find_trends
 
-__all__ = ["Picture", "Selection", "Shape", "take_picture"]
+__all__ = ["Picture", "Selection", "Shape", "Trends", "find_trends", "take_picture"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -105,14 +105,15 @@ def take_picture(
         features=features,
         redundancy=redundancy,
         labels=target.labels,
-        shapes=tuple(_shape(column, target) for column in values.T),
+        shapes=tuple(_to_show(shape_of(column, target)) for column in values.T),
         n_outputs=1 if target.values.ndim == 1 else target.values.shape[1],
         values=values[rows] if keep_data else None,
         y=target.values[rows] if keep_data else None,
     )
 
 
-def _shape(x: Vector, target: Target) -> Shape:
+def shape_of(x: Vector, target: Target) -> Shape:
+    """A feature against the target, to the last digit."""
     if target.kind == "classes":
         group = target.values.astype(np.intp)
         return _summary("classes", group, x[:, None], np.array(target.labels, dtype=object))
@@ -143,17 +144,27 @@ def _summary(
         output = int(np.argmax(apart))
     at = np.arange(len(large), dtype=np.float64)
     if x is not None:
-        at = np.array([2 * np.median(x[group == g] / 2) for g in large])  # halves do not overflow
+        at = np.array([_median(x[group == g]) for g in large])
     return Shape(
         kind,
-        _rounded(at),
+        at,
         () if names is None else tuple(str(names[g]) for g in large),
         counts[large],
-        _rounded(quantiles[:, :, output]),
+        quantiles[:, :, output],
         output,
     )
 
 
-def _rounded(values: Matrix) -> Matrix:
+def _median(x: Vector) -> float:
+    """Many times as fast as np.median; halves do not overflow."""
+    halves = np.sort(x / 2)
+    return float(halves[(len(x) - 1) // 2] + halves[len(x) // 2])
+
+
+def _to_show(shape: Shape) -> Shape:
+    return replace(shape, at=rounded(shape.at), quantiles=rounded(shape.quantiles))
+
+
+def rounded(values: Matrix) -> Matrix:
     """Values cut to four digits that count."""
     return np.array([float(f"{v:.{DIGITS}g}") for v in values.ravel()]).reshape(values.shape)

@@ -15,15 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..control import EVIDENCE
+from ..control.answer import answer
 from ..control.decision import Decision
+from ..recipe import Recipe
 from ..runs.plain import read_plain, write_plain
 from ..types import Indices, Mask, Vector
 from .pictures import Picture
+from .trends import Trends
 
 _INSTEAD = {"W": "p_values", "p_values": "W"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Selection:
     """What was selected, at which level, and what became of every other feature.
 
@@ -37,6 +40,8 @@ class Selection:
         What was selected from it, at which level.
     picture
         What figures show of the data: summaries, and values only if they were to be kept.
+    trends
+        How the features that stand out most go with the target, each alone.
     likeness
         For each partition into groups Spearman's correlation of each feature with its group's lead.
     copies, constants
@@ -49,8 +54,9 @@ class Selection:
     rows_asked, n_groups_of_rows
         How rows were compared: as independent ``"rows"``, ``"within"`` groups of rows, or as
         ``"means"`` of groups; and how many groups there were.
-    on_empty
-        What to do when the level selects nothing.
+    on_empty, n_asked
+        What to do when the level selects nothing, and how many features were asked for instead of
+        a level, if any.
     target, n_rows
         How the target was read, and how many rows there were.
     settings, versions, seed, seconds
@@ -79,6 +85,8 @@ class Selection:
     unadjusted: Vector = field(default_factory=lambda: np.empty(0))
     rows_asked: str = "rows"
     n_groups_of_rows: int = 0
+    trends: Trends = field(default_factory=Trends)
+    n_asked: int | None = None
 
     @property
     def n_features(self) -> int:
@@ -193,10 +201,18 @@ class Selection:
         inside = np.flatnonzero(numbers == numbers[feature])
         return len(np.unique(self.leaders[inside]))
 
-    def at(self, fdr: float, on_empty: str | None = None) -> Selection:
+    def at(
+        self, fdr: float, on_empty: str | None = None, n_features: int | None = None
+    ) -> Selection:
         """Decide again at another level, and by another rule if given, without fitting again."""
         rule = self.on_empty if on_empty is None else on_empty
-        return replace(self, decision=self.evidence.decide(fdr, rule), on_empty=rule)
+        decision = answer(self.evidence, fdr, rule, n_features)
+        return replace(self, decision=decision, on_empty=rule, n_asked=n_features)
+
+    def asked_as(self, recipe: Recipe) -> Selection:
+        """What the same fit gives under a recipe that differs in `fdr` and what follows from it."""
+        known = replace(self, evidence=self.evidence.asked_at(recipe.fdr), settings=recipe.settings)
+        return known.at(recipe.fdr, recipe.on_empty, recipe.n_features)
 
     def outcome(self, feature: str | int) -> str:
         """What became of a feature, in a word or two."""
@@ -225,6 +241,7 @@ class Selection:
                 "feature": list(self.names),
                 "selected": self.support,
                 **self.columns(),
+                **self.sizes(),
                 "group": [self.names[k] for k in self._lead_of_group],
                 "outcome": [self.outcome(k) for k in range(self.n_features)],
             }
@@ -237,6 +254,19 @@ class Selection:
     def findings(self) -> Any:
         """What was selected, as a pandas DataFrame: a row per feature or group, best first."""
         return self._table_of(self.decision.selected)
+
+    def leads(self, most: int = 10) -> Any:
+        """The best of what was not selected, as a pandas DataFrame: leads, which are no findings.
+
+        Of knockoffs these are features that beat theirs, of tests those of smallest p-value.
+        """
+        order = self.evidence.order
+        features = self.evidence.leads[order]
+        new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)
+        table = self._table_of(order[new][:most])
+        shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
+        told = table[[name for name in shown if name in table]]
+        return told.assign(status="lead, not a finding")
 
     def groups(self) -> Any:
         """All groups of two or more features, copies too, as a DataFrame, smallest q first."""
@@ -259,15 +289,43 @@ class Selection:
         for name in columns.keys() & told.keys():  # what was selected, as what it was
             columns[name] = columns[name].copy()
             columns[name][self.selected] = told[name]
-        return columns
+        return columns | {"shape": self.shapes}
+
+    @cached_property
+    def shapes(self) -> NDArray[Any]:
+        """How each feature goes with the target alone, in a word; see `Trends`.
+
+        Empty for those that do not stand out.
+        """
+        shapes = np.full(self.n_features, "", dtype=object)
+        shapes[self.trends.features] = self.trends.shapes
+        return shapes
+
+    def sizes(self) -> dict[str, Vector]:
+        """How much features go with the target, each alone; NaN for those that do not stand out.
+
+        See `Trends.sizes`.
+        """
+        sizes = {}
+        for name, values in self.trends.sizes().items():
+            sizes[name] = np.full(self.n_features, np.nan)
+            sizes[name][self.trends.features] = values
+        return sizes
 
     def report(self, path: str | PathLike[str]) -> Any:
         """Write a report as one HTML file that needs nothing else; returns its path."""
-        return _report().write_report(self, path)
+        written = _report().write_report(self, path)
+        self.__dict__["report_path"] = str(path)  # which the card of a notebook links to
+        return written
 
     def to_json(self) -> str:
         """Everything as JSON; `from_json` reads it back."""
-        about = {"selected": self.selected_names, "statement": str(self), "fdr": self.fdr}
+        about = {
+            "selected": self.selected_names,
+            "statement": _report().statement(self),
+            "leads": [] if self.selected.size else self.leads().to_dict("records"),
+            "fdr": self.fdr,
+        }
         content = about | write_plain(self)
         content["evidence"] = {"kind": self.evidence.kind, **write_plain(self.evidence)}
         del content["decision"]  # which follows from the evidence
@@ -281,7 +339,7 @@ class Selection:
             evidence = read_plain(EVIDENCE[content["evidence"]["kind"]], content["evidence"])
             if len(content["names"]) != evidence.n_features:
                 raise ValueError(f"{len(content['names'])} names, {evidence.n_features} features")
-            decision = evidence.decide(content["fdr"], content["on_empty"])
+            decision = answer(evidence, content["fdr"], content["on_empty"], content["n_asked"])
             found: Selection = read_plain(
                 cls, content | {"evidence": evidence, "decision": decision}
             )
@@ -302,22 +360,30 @@ class Selection:
         return int(feature)
 
     def __str__(self) -> str:
-        return str(_report().statement(self))
+        return str(_report().statement_with_advice(self))
+
+    def __repr__(self) -> str:
+        return str(_report().brief(self))
+
+    def _repr_html_(self) -> str:
+        return str(_report().card(self))
 
     def _table_of(self, hypotheses: Indices) -> Any:
         """Hypotheses as a pandas DataFrame, with the names of their features."""
         import pandas as pd  # only needed here
 
-        evidence = self.evidence
+        evidence, leads = self.evidence, self.evidence.leads[hypotheses]
         members = [evidence.members_of(int(h)) for h in hypotheses]
         carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
         return pd.DataFrame(
             {
-                "feature": [self.names[k] for k in evidence.leads[hypotheses]],
+                "feature": [self.names[k] for k in leads],
                 "selected": np.isin(hypotheses, self.decision.selected),
                 "size": [len(group) for group in members],
                 "q_value": self.decision.q_values[hypotheses],
                 **evidence.findings(hypotheses, self.picture.labels, self.n_rows),
+                "shape": self.shapes[leads],
+                **{name: values[leads] for name, values in self.sizes().items()},
                 "least_alike": [np.abs(self._likeness_of(int(h))).min() for h in hypotheses],
                 "may_carry_it": [" ".join(self.names[k] for k in group) for group in carriers],
                 "members": [" ".join(self.names[k] for k in group) for group in members],

@@ -61,6 +61,7 @@ class ConditionalTests:
     alias: ClassVar[str] = "tests"
     by_rank: ClassVar[bool] = True
     repeatable: ClassVar[bool] = True
+    by_chance: ClassVar[bool] = False
     nested_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

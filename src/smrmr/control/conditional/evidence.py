@@ -92,7 +92,8 @@ class TestEvidence:
     multiplicity: str
     settings: dict[str, Any]
     kind: ClassVar[str] = "tests"
-    shown: ClassVar[tuple[str, ...]] = ("p_value", "q_value", "direction", "effect")
+    shown: ClassVar[tuple[str, ...]] = ("p_value", "q_value", "direction", "effect", "shape")
+    measured: ClassVar[str] = "p_value"  # what says how far a feature stands out
     __test__: ClassVar[bool] = False  # pytest, this is no test
 
     def __post_init__(self) -> None:
@@ -145,6 +146,31 @@ class TestEvidence:
         _, first = np.unique(leads, return_index=True)
         leads = leads[np.sort(first)]
         return np.asarray(leads[np.isin(leads, self.tested)])
+
+    @cached_property
+    def order(self) -> Indices:
+        """For every feature that leads one a hypothesis, best first; findings told twice come last.
+
+        Of groups within groups, one that holds features of a better one, or is among them, is the
+        same finding again.
+        """
+        by_p = np.lexsort((-self.relevance[self.leads], self.p_of_hypotheses))
+        told, seen = np.zeros(self.n_features, np.bool_), np.zeros(self.n_features, np.bool_)
+        new, again = list[int](), list[int]()
+        for h in by_p.tolist():
+            inside = self._inside[self._partitions[h]].of(h)
+            (again if told[inside].any() else new).append(h)
+            told[inside] = True
+        order = []
+        for h in (*new, *again):
+            if not seen[self.leads[h]]:
+                order.append(h)
+            seen[self.leads[h]] = True
+        return np.array(order, dtype=np.intp)
+
+    def asked_at(self, fdr: float) -> TestEvidence:
+        """What another level would have found: the same."""
+        return self
 
     @property
     def rate(self) -> str:

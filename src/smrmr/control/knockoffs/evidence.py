@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -68,7 +68,8 @@ class KnockoffEvidence:
     inner_fdr: float
     settings: dict[str, Any]
     kind: ClassVar[str] = "knockoffs"
-    shown: ClassVar[tuple[str, ...]] = ("W", "q_value", "relevance")
+    shown: ClassVar[tuple[str, ...]] = ("W", "q_value", "relevance", "shape")
+    measured: ClassVar[str] = "W"  # what says how far a feature stands out
     rate: ClassVar[str] = "FDR"
 
     @property
@@ -128,6 +129,16 @@ class KnockoffEvidence:
         leads = np.sort(self.leads)
         order = leads[np.argsort(-self.W[leads], kind="stable")]
         return np.asarray(order[self.W[order] > 0])
+
+    @cached_property
+    def order(self) -> Indices:
+        """All hypotheses, largest W first, ties by relevance."""
+        W = self._by_hypothesis.mean(axis=0)
+        return np.asarray(np.lexsort((-self.relevance[self.leads], -W)))
+
+    def asked_at(self, fdr: float) -> KnockoffEvidence:
+        """What another level would have found: the same, each draw cut at half of that level."""
+        return replace(self, inner_fdr=fdr / 2)
 
     @property
     def failed(self) -> list[Diagnosis]:

@@ -78,6 +78,7 @@ class KnockoffFilter:
     n_draws: int = 1
     cross_terms: bool = True
     alias: ClassVar[str] = "knockoffs"
+    by_chance: ClassVar[bool] = True
     nested_groups: ClassVar[bool] = False
     cuts: ClassVar[tuple[float, ...]] = (1.0,)
 

@@ -1,0 +1,53 @@
+"""Shows a selection in a notebook or at a prompt: a small card, and a few lines of text."""
+
+from typing import Any
+
+from ..selection import Selection
+from .marks import short
+from .words import advice, environment, say, statement
+
+MOST_ROWS = 10  # of the card
+MOST_LINES = 5  # of the text
+
+
+def card(selection: Selection) -> str:
+    """A small card in HTML that needs nothing else: names, numbers, shape, and what comes next."""
+    page = environment(autoescape=True).get_template("card.html")
+    table = selection.findings() if selection.selected.size else selection.leads(MOST_ROWS)
+    measured = selection.evidence.measured
+    text = page.render(
+        selection=selection,
+        said=statement(selection, name_leads=False),
+        advice=advice(selection),
+        rows=table[:MOST_ROWS].to_dict("records"),
+        n_more=max(0, len(selection.selected) - MOST_ROWS),
+        measured=measured,
+        head=_letter(measured),
+        report=getattr(selection, "report_path", None),
+    )
+    return text.encode("utf-8", "replace").decode()  # names may hold lone surrogates
+
+
+def brief(selection: Selection) -> str:
+    """A selection in a few lines: what was found, and the first of it."""
+    n, measured = len(selection.selected), selection.evidence.measured
+    counted, level = say(selection, "counted"), say(selection, "level")
+    sure = "" if selection.decision.guaranteed else ", without guarantee"
+    size = f"of {selection.n_features:,} features and {selection.n_rows:,} rows"
+    head = f"Selection: {counted} at {level}{sure}, {size}"
+    rows = selection.findings() if n else selection.leads(MOST_LINES)
+    lines = [_line(row, measured) for row in rows[:MOST_LINES].to_dict("records")]
+    if not n and lines:
+        lines.insert(0, "leads, which are no findings:")
+    more = [f"and {n - MOST_LINES} more"] if n > MOST_LINES else []
+    return "\n  ".join([head, *lines, *more])
+
+
+def _line(row: dict[str, Any], measured: str) -> str:
+    shape = f", {short(row['shape'])}" if row["shape"] else ""
+    numbers = f"{_letter(measured)} {row[measured]:.2g}, q-value {row['q_value']:.2g}"
+    return f"{short(row['feature'])}: {numbers}{shape}"
+
+
+def _letter(measured: str) -> str:
+    return measured.replace("_value", "")

@@ -1,0 +1,248 @@
+"""Says how features go with the target, each alone: the shape in a word, and how much."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from ..data.study import Study
+from ..data.target import Target
+from ..types import Indices, Mask, Matrix, Vector
+from .pictures import FEWEST_ROWS, Shape, rounded, shape_of
+
+MOST_FEATURES = 500
+MOST_VALUES = 2 * 10**7  # that are looked at, of tables with very many rows
+AT_ONCE = 50  # features that are read together
+MOST_MEANS = 20  # classes whose means are told
+CLEAR = 2.0  # standard errors from which on a trend or a difference of classes is told
+BENT = 3.0  # those of both arms of a bend, which were looked for
+ARM = 0.2  # share of the longer arm that the shorter one must have
+FINE = 8  # groups from which on a threshold can be told from a rise
+FLAT = 0.2  # share of the differences that may be left within the two parts of a threshold
+MEDIAN_ERROR = 1.2533 / 1.349  # standard error of a median, times sqrt(n), over the quartiles' gap
+NOT_NUMBERS = "category"
+UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, eq=False)
+class Trends:
+    """How the features that stand out most go with the target, each alone, whatever the others do.
+
+    Everything here is a summary of five rows or more.
+
+    Attributes
+    ----------
+    features
+        Those features, best first, at most 500.
+    shapes
+        For each ``"rises"``, ``"falls"``, ``"U"``, ``"arch"``, ``"threshold"`` or ``"unclear"``,
+        see `shape_in_a_word`; of several outputs with the output's name; with classes ``"up in"``
+        the class of largest mean; ``"category"`` if its values are no numbers.
+    correlation
+        Spearman's, with the target; empty for classes.
+    labels
+        Classes of five rows or more, in the order of the alphabet; empty for numbers.
+    means, deviation
+        Mean of each feature in each of these classes, and its standard deviation within them.
+    positive
+        Whether no value of the feature is below 0.
+    """
+
+    features: Indices = field(default_factory=lambda: np.empty(0, np.intp))
+    shapes: tuple[str, ...] = ()
+    correlation: Vector = field(default_factory=lambda: np.empty(0))
+    labels: tuple[str, ...] = ()
+    means: Matrix = field(default_factory=lambda: np.empty((0, 0)))
+    deviation: Vector = field(default_factory=lambda: np.empty(0))
+    positive: Mask = field(default_factory=lambda: np.empty(0, np.bool_))
+
+    def __post_init__(self) -> None:
+        size = len(self.features), len(self.labels)  # which JSON does not tell if there are none
+        object.__setattr__(self, "means", self.means.reshape(size))
+
+    @property
+    def numbers(self) -> Mask:
+        """Which of the features hold numbers rather than categories."""
+        return np.array([shape != NOT_NUMBERS for shape in self.shapes], dtype=np.bool_)
+
+    def sizes(self) -> dict[str, Vector]:
+        """Sizes of effects by name, NaN where there is none.
+
+        The correlation with a target of numbers. With classes the mean in each and, if there are
+        two, the second less the first in the order of the alphabet: in standard deviations, and as
+        log2 of the ratio of means for features without negative values.
+        """
+        if len(self.correlation):
+            return {"correlation": np.where(self.numbers, self.correlation, np.nan)}
+        means = np.where(self.numbers[:, None], self.means, np.nan)
+        columns = {f"mean_{label}": means[:, i] for i, label in enumerate(self.labels)}
+        if len(self.labels) == 2:
+            first, second = means.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratio = np.log2(second / first)
+                apart = (second / 2 - first / 2) / self.deviation * 2  # halves do not overflow
+            ratio[~self.positive | ~np.isfinite(ratio)] = np.nan
+            columns["difference_in_sd"] = np.where(np.isfinite(apart), apart, np.nan)
+            columns["log2_fold_change"] = ratio
+        return columns
+
+
+def find_trends(study: Study, features: Indices, nominal: Mask) -> Trends:
+    """Look at the first 500 of these features, fewer of very many rows, one at a time."""
+    features = features[: max(min(MOST_FEATURES, MOST_VALUES // study.columns.n_rows), AT_ONCE)]
+    against = _Classes if study.target.kind == "classes" else _Numbers
+    target, looks = against.of(study.target), list[Any]()
+    for start in range(0, len(features), AT_ONCE):
+        some = features[start : start + AT_ONCE]
+        values = study.columns.read(some).astype(np.float64)
+        looks += target.look(values.T)
+    words = tuple(
+        NOT_NUMBERS if nominal[k] else look[0] for k, look in zip(features, looks, strict=True)
+    )
+    return target.trends(features, words, looks)
+
+
+def shape_in_a_word(medians: Vector, counts: Indices, gaps: Vector) -> str:
+    """How the medians of groups of rows go up and down, the groups being in order of a feature.
+
+    The ends are the first and the last quarter of the groups; the middle is that quarter between
+    them that lies lowest or highest. Errors come from the gap between quartiles.
+
+    - ``"U"``: both ends lie above the lowest middle, by more than 3 standard errors, and the lower
+      end by at least a fifth of what the higher one does; ``"arch"`` is its mirror image.
+    - ``"rises"`` or ``"falls"``: a line through the medians does so by more than 2 standard errors.
+    - ``"threshold"``: it does, and two flat parts leave at most a fifth of the differences (as
+      squares), and at most half of what the line leaves, of eight groups or more.
+    - ``"unclear"``: none of these.
+
+    Examples
+    --------
+    >>> counts, gaps = np.full(8, 20), np.full(8, 0.5)
+    >>> shape_in_a_word(np.array([3.0, 2, 1, 0, 0, 1, 2, 3]), counts, gaps)
+    'U'
+    >>> shape_in_a_word(np.array([0.0, 0, 0, 0, 0, 3, 3, 3]), counts, gaps)
+    'threshold'
+    """
+    if len(medians) < 2:
+        return UNCLEAR
+    rows = counts / counts.sum()
+    error = MEDIAN_ERROR * float(rows @ gaps)  # times 1 / sqrt(rows)
+    if _is_bent(medians, counts, error):
+        return "U"
+    if _is_bent(-medians, counts, error):
+        return "arch"
+    place = np.arange(len(medians)) - rows @ np.arange(len(medians))
+    slope = float(rows @ (place * medians) / (rows @ place**2))
+    if slope == 0 or abs(slope) * np.sqrt(counts @ place**2) <= CLEAR * error:
+        return UNCLEAR
+    if len(medians) >= FINE and _is_step(medians - rows @ medians, rows, slope * place):
+        return "threshold"
+    return "rises" if slope > 0 else "falls"
+
+
+def _is_bent(medians: Vector, counts: Indices, error: float) -> bool:
+    """Whether both ends lie clearly above the lowest part between them."""
+    width = max(1, len(medians) // 4)
+    if len(medians) < 3 * width:
+        return False
+    total, rows = (np.cumsum([0.0, *values]) for values in (counts * medians, counts))
+    n = rows[width:] - rows[:-width]
+    level = (total[width:] - total[:-width]) / n
+    lowest = width + int(np.argmin(level[width:-width]))
+    arms = level[[0, -1]] - level[lowest]
+    errors = error * np.sqrt(1 / n[[0, -1]] + 1 / n[lowest])
+    return bool((arms > BENT * errors).all() and arms.min() >= ARM * arms.max())
+
+
+def _is_step(medians: Vector, rows: Vector, line: Vector) -> bool:
+    """Whether two flat parts tell the centred medians better than a line, and nearly all."""
+    below, sums = np.cumsum(rows)[:-1], np.cumsum(rows * medians)[:-1]
+    explained = np.max(sums**2 / (below * (1 - below)))
+    all_of_it = rows @ medians**2
+    left = all_of_it - explained
+    return bool(left <= FLAT * all_of_it and left <= rows @ (medians - line) ** 2 / 2)
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbers:
+    """A target of numbers, and the centred ranks of its outputs."""
+
+    target: Target
+    ranks: Matrix
+
+    @classmethod
+    def of(cls, target: Target) -> _Numbers:
+        return cls(target, _centred_ranks(target.values.reshape(target.n_rows, -1).T))
+
+    def look(self, columns: Matrix) -> list[tuple[str, float]]:
+        """A word and a correlation for each feature."""
+        return [
+            self._look(shape_of(x, self.target), ranks)
+            for x, ranks in zip(columns, _centred_ranks(columns), strict=True)
+        ]
+
+    def _look(self, shape: Shape, ranks: Vector) -> tuple[str, float]:
+        scale = float(np.abs(shape.quantiles).max(initial=0.0)) or 1.0  # so that nothing overflows
+        _, low, middle, high, _ = (shape.quantiles / scale).T
+        word = shape_in_a_word(middle, shape.counts, high - low)
+        if len(self.ranks) > 1 and word != UNCLEAR:
+            word = f"output {shape.output + 1} {word}"
+        return word, float(ranks @ self.ranks[shape.output])
+
+    @staticmethod
+    def trends(features: Indices, words: tuple[str, ...], looks: list[Any]) -> Trends:
+        return Trends(features, words, rounded(np.array([r for _, r in looks])))
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """The rows of each class that has enough to be summarised, by name."""
+
+    rows: dict[str, Indices]
+
+    @classmethod
+    def of(cls, target: Target) -> _Classes:
+        rows = {
+            label: np.flatnonzero(target.values == code) for code, label in enumerate(target.labels)
+        }
+        largest = sorted(rows, key=lambda label: (-len(rows[label]), label))[:MOST_MEANS]
+        return cls({name: rows[name] for name in sorted(largest) if len(rows[name]) >= FEWEST_ROWS})
+
+    def look(self, columns: Matrix) -> list[tuple[str, Vector, float, bool]]:
+        """For each feature a word, its means, its deviation within classes, and if it has signs."""
+        return [self._look(x) for x in columns]
+
+    def _look(self, x: Vector) -> tuple[str, Vector, float, bool]:
+        scale = float(np.abs(x).max()) or 1.0  # sums do not overflow
+        groups = [x[rows] / scale for rows in self.rows.values()]
+        means = np.array([group.mean() for group in groups])
+        n = np.array([len(group) for group in groups])
+        within = sum(float(np.sum((g - mean) ** 2)) for g, mean in zip(groups, means, strict=True))
+        deviation = float(np.sqrt(within / max(n.sum() - len(n), 1)))
+        word = UNCLEAR
+        if len(means) > 1:
+            most, least = int(np.argmax(means)), int(np.argmin(means))
+            error = deviation * np.sqrt(1 / n[most] + 1 / n[least])
+            if means[most] - means[least] > CLEAR * error:
+                word = f"up in {list(self.rows)[most]}"
+        return word, means * scale, deviation * scale, bool(x.min() >= 0)
+
+    def trends(self, features: Indices, words: tuple[str, ...], looks: list[Any]) -> Trends:
+        return Trends(
+            features,
+            words,
+            labels=tuple(self.rows),
+            means=rounded(np.array([means for _, means, _, _ in looks])),
+            deviation=rounded(np.array([deviation for _, _, deviation, _ in looks])),
+            positive=np.array([positive for *_, positive in looks], dtype=np.bool_),
+        )
+
+
+def _centred_ranks(rows: Matrix) -> Matrix:
+    """Ranks of each row, about 0 and of length 1, so that products are Spearman's correlations."""
+    ranks = rankdata(rows, axis=1) - (rows.shape[1] + 1) / 2
+    length = np.sqrt(np.sum(ranks**2, axis=1, keepdims=True))
+    return np.asarray(ranks / np.where(length > 0, length, 1.0))

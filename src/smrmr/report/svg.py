@@ -1,6 +1,7 @@
 """Writes a Plot as SVG whose colours come from the style sheet of the page."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
@@ -8,18 +9,23 @@ import numpy as np
 from markupsafe import Markup
 
 from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems
-from .scales import LETTER, Frame, frame_of
+from .scales import LETTER, Frame, frame_of, height_of
 
 NOTHING = Markup("")
 CROWD = 50  # dots, from which on they are drawn smaller
 
 
-def draw_svg(plot: Plot, width: int = 460, height: int = 290) -> Markup:
-    """The figure as an inline SVG element, or a paragraph that says why there is none."""
+def draw_svg(plot: Plot, width: int = 460, height: int = 290, told: str = "") -> Markup:
+    """The figure as an inline SVG element, or a paragraph that says why there is none.
+
+    What is `told` replaces the summary for those who cannot see it.
+    """
+    plot = replace(plot, summary=told or plot.summary)
     if plot.nothing:
         return Markup('<p class="nothing">{}</p>').format(plot.nothing)
     if isinstance(plot.marks[0], Cells):
         return _map(plot, plot.marks[0], width)
+    height = height_of(plot, width, height)
     frame = frame_of(plot, width, height)
     parts = [
         _axes(frame),
@@ -33,7 +39,7 @@ def draw_svg(plot: Plot, width: int = 460, height: int = 290) -> Markup:
 
 def _figure(plot: Plot, width: int, height: float, parts: list[Markup]) -> Markup:
     return Markup('<svg viewBox="0 0 {} {:.0f}" role="img" aria-label="{}">{}</svg>').format(
-        width, height, plot.title, NOTHING.join(parts)
+        width, height, f"{plot.title}. {plot.summary}".rstrip(". ") + ".", NOTHING.join(parts)
     )
 
 
@@ -51,7 +57,8 @@ def _axes(frame: Frame) -> Markup:
     parts = []
     for tick in frame.y_ticks:
         at = frame.y(tick.at)
-        parts += [grid.format(left, at, right), _text(left - 6, at + 4, tick.label, "end")]
+        place = (left, at - 10, "row") if frame.names_above else (left - 6, at + 4, "end")
+        parts += [grid.format(left, at, right), _text(*place[:2], tick.label, place[2])]
     parts += [_text(frame.x(t.at), bottom + 17, t.label, "middle") for t in frame.x_ticks]
     outline = Markup('<path class="axis" d="M{:.0f} {:.0f}V{:.0f}H{:.0f}"/>')
     return NOTHING.join([*parts, outline.format(left, top, bottom, right)])
@@ -150,18 +157,25 @@ def _(mark: Rule, frame: Frame) -> Markup:
 @_write.register
 def _(mark: Boxes, frame: Frame) -> Markup:
     group = Markup('<g class="box"><path d="{}"/><path class="median" d="{}"/>{}</g>')
-    half = min(0.3 * frame.x.step, 30.0)
+    along, across = (frame.x, frame.y) if mark.lying else (frame.y, frame.x)
+    half = min(0.3 * across.step, 7.0 if mark.lying else 30.0)
     parts = []
     for i, (box, tip) in enumerate(zip(mark.quartiles, mark.tips, strict=True)):
-        at = frame.x(i)
-        low, first, middle, third, high = frame.y(box)
-        path = (
-            f"M{at - half:.1f} {first:.1f}h{2 * half:.1f}V{third:.1f}h{-2 * half:.1f}z"
-            f"M{at:.1f} {first:.1f}V{low:.1f}M{at:.1f} {third:.1f}V{high:.1f}"
-        )
-        median = f"M{at - half:.1f} {middle:.1f}h{2 * half:.1f}"
-        parts.append(group.format(path, median, _tip(tip)))
+        at = across(i)
+        low, first, middle, third, high = along(box)
+        sides = [(first, -half), (first, half), (third, half), (third, -half)]
+        lines = [sides, [(first, 0), (low, 0)], [(third, 0), (high, 0)]]
+        median = [(middle, -half), (middle, half)]
+        drawn = [_broken(line, at, mark.lying) for line in (*lines, median)]
+        parts.append(group.format(f"{drawn[0]}z{drawn[1]}{drawn[2]}", drawn[3], _tip(tip)))
     return NOTHING.join(parts)
+
+
+def _broken(line: list[tuple[float, float]], at: float, lying: bool) -> str:
+    """A line through points, each told as its value and its distance from the middle of a box."""
+    along, off = np.array(line).T
+    x, y = (along, at + off) if lying else (at + off, along)
+    return f"M{_through(x, y)}"
 
 
 @_write.register

@@ -99,7 +99,9 @@ def one_finding() -> Selection:
 
 def sixty_findings() -> Selection:
     X, rng = genes(400, 75)
-    return named(select(X, X.iloc[:, :60].sum(axis=1) + rng.normal(size=400), Recipe(fdr=0.05)), "yield")
+    return named(
+        select(X, X.iloc[:, :60].sum(axis=1) + rng.normal(size=400), Recipe(fdr=0.05)), "yield"
+    )
 
 
 def groups() -> Selection:

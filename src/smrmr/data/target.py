@@ -33,7 +33,7 @@ class Target:
     holds class numbers in order of first appearance, and `labels` the names of the classes. Numbers
     may stand for something else, `asked`: ranks for ``"ordinal"`` stages, residuals of a null model
     for ``"survival"``, whose times and events are the rows of `survival`. `categories` are names of
-    classes in the user's own order, where y is a category.
+    classes in the user's own order, where y is a category, and `name` is that of y, if it has one.
     """
 
     kind: str
@@ -42,6 +42,7 @@ class Target:
     asked: str = ""
     survival: Matrix | None = None
     categories: tuple[str, ...] = ()
+    name: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -106,12 +107,12 @@ def _names(labels: Iterable[Any]) -> tuple[str, ...]:
 
 def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:
     """What puts "stage 2" before "stage 10", and numbers before words."""
-    parts = re.split(r"(\d+(?:\.\d+)?)", label)
-    signed = re.fullmatch(r"-?\d+(\.\d+)?", label)
-    if signed:
+    if re.fullmatch(r"-?\d+(\.\d+)?", label):
         return ((0, float(label), ""),)
-    return tuple((0, float(part), "") if part[:1].isdigit() else (1, 0.0, part.casefold())
-                 for part in parts if part)
+    parts = re.split(r"(\d+(?:\.\d+)?)", label)  # text, number, text, ...
+    return tuple(
+        (0, float(part), "") if i % 2 else (1, 0.0, part.casefold()) for i, part in enumerate(parts)
+    )
 
 
 def given_covariates(target: Target, covariates: Matrix | None = None) -> Target:

@@ -89,7 +89,9 @@ def adjusting_verdict(selection: Selection) -> Verdict:
 
 def checked(selection: Selection, checks: Checks) -> list[tuple[str, Check, Verdict]]:
     """The checks of a selection by name, each with its verdict."""
-    asked = {k: check for k, check in checks.items() if selection.unadjusted.size or not check.adjusted}
+    asked = {
+        k: check for k, check in checks.items() if selection.unadjusted.size or not check.adjusted
+    }
     return [(name, check, check.verdict(selection)) for name, check in asked.items()]
 
 

@@ -137,7 +137,8 @@ def _draw(plot: Plot, ax: Axes | None) -> Axes:
         ax.text(0.5, 0.5, said, ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()
         return ax
-    ax.set(xlabel=plot.x_label, ylabel=plot.y_label)
+    ax.set_xlabel(plot.x_label, parse_math=False)
+    ax.set_ylabel(plot.y_label, parse_math=False)
     if plot.x_log:
         ax.set_xscale("log")
     for bend, scale in ((plot.x_bend, ax.set_xscale), (plot.y_bend, ax.set_yscale)):

@@ -83,6 +83,8 @@ def listing(selection: Selection) -> Listing:
     columns = {name: frame[name].tolist() for name in frame.columns if name not in left_out}
     if selection.unadjusted.size and "relevance" in columns:
         columns["relevance_unadjusted"] = selection.unadjusted[features].tolist()
+    if selection.decision.rule == "e-values":
+        columns["frequency"] = selection.frequency[features].tolist()
     return Listing(
         [LABELS.get(name, name.replace("_", " ")) for name in columns],
         [any(isinstance(value, str) for value in values) for values in columns.values()],

@@ -59,7 +59,7 @@ def frame_of(plot: Plot, width: int, height: int) -> Frame:
     """Scales that hold all marks, with as many numbers as there is room for."""
     x_low, x_high = plot.x_limits or _limits(plot, "x")
     y_low, y_high = plot.y_limits or _limits(plot, "y")
-    y_ticks = plot.y_ticks or _numbers(y_low, y_high, height // 45, plot.y_bend)
+    y_ticks = plot.y_ticks or _numbers(y_low, y_high, height // 35, plot.y_bend)
     x_ticks = plot.x_ticks or _numbers(x_low, x_high, width // 70, plot.x_bend, plot.x_log)
     above = names_above(plot, width)
     left = MARGIN + LETTER * (0 if above else max((len(t.label) for t in y_ticks), default=0))
@@ -70,7 +70,9 @@ def frame_of(plot: Plot, width: int, height: int) -> Frame:
 
 def names_above(plot: Plot, width: int) -> bool:
     """Whether names of rows are too long to stand at their left."""
-    return LETTER * max((len(t.label) for t in plot.y_ticks or ()), default=0) > WIDEST_NAMES * width
+    return (
+        LETTER * max((len(t.label) for t in plot.y_ticks or ()), default=0) > WIDEST_NAMES * width
+    )
 
 
 def height_of(plot: Plot, width: int, height: int) -> int:

@@ -29,15 +29,9 @@ def shape_plot(selection: Selection, feature: str | int) -> Plot:
         target = f"{target}, output {shape.output + 1}"
     if shape.kind == "bins":
         dots, beyond = _dots(picture, place[0], shape)
-        return Plot(
-            title,
-            name,
-            target + beyond,
-            (*dots, *_bands(shape)),
-            x_bend=bend_of(shape.at),
-            y_bend=bend_of(shape.quantiles),
-            summary=_medians(shape, target, tuple(f"around {at:.3g}" for at in shape.at), name),
-        )
+        told = _medians(shape, target, tuple(f"around {at:.3g}" for at in shape.at), name)
+        plot = Plot(title, name, target + beyond, (*dots, *_bands(shape)), summary=told)
+        return _bent(plot, x=shape.at, y=shape.quantiles)
     shape, hidden = _largest(shape)
     more = f" ({hidden} more not drawn)" if hidden else ""
     dots, beyond = _dots(picture, place[0], shape)
@@ -71,19 +65,27 @@ def bend_of(values: Matrix) -> float:
     return float(10.0 ** np.floor(np.log10(unit)))
 
 
+def _bent(plot: Plot, x: Matrix | None = None, y: Matrix | None = None) -> Plot:
+    """A plot whose axes are bent, and say so, where the values along them ask for it."""
+    if x is not None and (bend := bend_of(x)):
+        plot = replace(plot, x_bend=bend, x_label=f"{plot.x_label} (log scale)")
+    if y is not None and (bend := bend_of(y)):
+        plot = replace(plot, y_bend=bend, y_label=f"{plot.y_label} (log scale)")
+    return plot
+
+
 def _in_columns(plot: Plot, shape: Shape) -> Plot:
     """Boxes side by side, with their names below."""
     boxes = Boxes(shape.quantiles, _tips(shape, shape.names))
     ticks = tuple(Tick(float(i), short(name)) for i, name in enumerate(shape.names))
-    bend = bend_of(shape.quantiles)
-    return replace(plot, marks=(*plot.marks, boxes), x_ticks=ticks, y_bend=bend)
+    return _bent(replace(plot, marks=(*plot.marks, boxes), x_ticks=ticks), y=shape.quantiles)
 
 
 def _in_rows(plot: Plot, shape: Shape) -> Plot:
     """Boxes in rows, which have room for long names."""
     boxes = Boxes(shape.quantiles, _tips(shape, shape.names), lying=True)
-    bend = bend_of(shape.quantiles)
-    return _rows(replace(plot, marks=(*plot.marks, boxes), x_bend=bend), shape.names)
+    plot = _rows(replace(plot, marks=(*plot.marks, boxes)), shape.names)
+    return _bent(plot, x=shape.quantiles)
 
 
 def _rows(plot: Plot, names: tuple[str, ...]) -> Plot:
@@ -158,7 +160,7 @@ def _largest(shape: Shape) -> tuple[Shape, int]:
     return replace(shape, names=names, **fewer), hidden
 
 
-def _dots(picture: Picture, place: int, shape: Shape) -> tuple[tuple[Mark, ...], str]:
+def _dots(picture: Picture, place: int, shape: Shape) -> tuple[tuple[Points, ...], str]:
     """Single rows, if they were to be kept, and a remark on those too far out to be drawn."""
     if picture.values is None or picture.y is None:
         return (), ""

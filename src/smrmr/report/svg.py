@@ -12,6 +12,7 @@ from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems
 from .scales import LETTER, Frame, frame_of, height_of
 
 NOTHING = Markup("")
+SIZED = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px">{}</text>')
 CROWD = 50  # dots, from which on they are drawn smaller
 
 
@@ -57,8 +58,12 @@ def _axes(frame: Frame) -> Markup:
     parts = []
     for tick in frame.y_ticks:
         at = frame.y(tick.at)
-        place = (left, at - 10, "row") if frame.names_above else (left - 6, at + 4, "end")
-        parts += [grid.format(left, at, right), _text(*place[:2], tick.label, place[2])]
+        parts.append(grid.format(left, at, right))
+        if frame.names_above:  # whole, so small if it must be
+            size = min(12.0, 12 * (right - left) / (LETTER * max(len(tick.label), 1)))
+            parts.append(SIZED.format(left + 4, at - 11, "row", size, tick.label))
+        else:
+            parts.append(_text(left - 6, at + 4, tick.label, "end"))
     parts += [_text(frame.x(t.at), bottom + 17, t.label, "middle") for t in frame.x_ticks]
     outline = Markup('<path class="axis" d="M{:.0f} {:.0f}V{:.0f}H{:.0f}"/>')
     return NOTHING.join([*parts, outline.format(left, top, bottom, right)])
@@ -85,12 +90,11 @@ def _map(plot: Plot, cells: Cells, width: int) -> Markup:
         left = 12 + LETTER * longest * size / 12
         side = min((width - left - 4) / len(ticks), 34)
         size = min(12.0, 0.95 * side)
-    name = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px">{}</text>')
     cell = Markup('<rect x="{:.1f}" y="{:.1f}" fill-opacity="{:.2f}">{}</rect>')
     parts = []
     for i, (tick, tips) in enumerate(zip(ticks, cells.tips, strict=True)):
         role, y = "end chosen" if tick.chosen else "end", 4 + i * side
-        parts.append(name.format(left - 6, y + 0.5 * side + 0.35 * size, role, size, tick.label))
+        parts.append(SIZED.format(left - 6, y + 0.5 * side + 0.35 * size, role, size, tick.label))
         for j, (value, tip) in enumerate(zip(cells.values[i], tips, strict=True)):
             parts.append(cell.format(left + j * side, y, np.sqrt(value), _tip(tip)))
     gap = 0.94 * side  # said once, not in every cell
@@ -158,15 +162,18 @@ def _(mark: Rule, frame: Frame) -> Markup:
 def _(mark: Boxes, frame: Frame) -> Markup:
     group = Markup('<g class="box"><path d="{}"/><path class="median" d="{}"/>{}</g>')
     along, across = (frame.x, frame.y) if mark.lying else (frame.y, frame.x)
-    half = min(0.3 * across.step, 7.0 if mark.lying else 30.0)
+    half = min(0.3 * across.step, 6.0 if mark.lying else 30.0)
     parts = []
     for i, (box, tip) in enumerate(zip(mark.quartiles, mark.tips, strict=True)):
         at = across(i)
         low, first, middle, third, high = along(box)
-        sides = [(first, -half), (first, half), (third, half), (third, -half)]
-        lines = [sides, [(first, 0), (low, 0)], [(third, 0), (high, 0)]]
-        median = [(middle, -half), (middle, half)]
-        drawn = [_broken(line, at, mark.lying) for line in (*lines, median)]
+        lines = [
+            [(first, -half), (first, half), (third, half), (third, -half)],
+            [(first, 0.0), (low, 0.0)],
+            [(third, 0.0), (high, 0.0)],
+            [(middle, -half), (middle, half)],
+        ]
+        drawn = [_broken(line, at, mark.lying) for line in lines]
         parts.append(group.format(f"{drawn[0]}z{drawn[1]}{drawn[2]}", drawn[3], _tip(tip)))
     return NOTHING.join(parts)
 

@@ -38,15 +38,18 @@ def screen_verdict(selection: Selection) -> Verdict:
 
 
 def importance_verdict(selection: Selection) -> Verdict:
-    """Whether features do better against knockoffs than knockoffs against features."""
-    W = selection.W
-    won, lost = int(np.sum(W > 0)), int(np.sum(W < 0))
-    told = f"{won:,} features do better than their knockoff, {lost:,} do worse"
-    if not won:
+    """Whether knockoffs beat features by as much as the findings beat their knockoffs."""
+    W, n = selection.W, len(selection.selected)
+    if not (W > 0).any():
         return look("No feature did better than its knockoff.")
-    if lost >= won:
-        return look(f"{told}: about what chance gives.")
-    return fine(f"{told}.")
+    if not n:
+        told = f"{np.sum(W > 0):,} features do better than their knockoff, {np.sum(W < 0):,} worse"
+        return look(f"{told}: not enough for any list.")
+    least = W[selection.selected].min()
+    lost = -W
+    mirrored = int(np.count_nonzero(lost >= least))
+    told = f"{n:,} findings beat their knockoffs; {mirrored:,} knockoffs beat a feature by as much"
+    return (fine if mirrored <= selection.decision.level * n else look)(f"{told}.")
 
 
 def fdp_verdict(selection: Selection) -> Verdict:

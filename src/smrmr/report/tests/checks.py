@@ -25,7 +25,9 @@ def histogram_verdict(selection: Selection) -> Verdict:
     if far and high > low:
         return look(f"{told}: p-values lean towards 1, so the tests are overcautious here.")
     if far:
-        return look(f"{told}: either very many features matter a little, or p-values are too small.")
+        return look(
+            f"{told}: either very many features matter a little, or p-values are too small."
+        )
     return fine(f"{told}: about as many, as it should be.")
 
 
@@ -64,9 +66,8 @@ def best_verdict(selection: Selection) -> Verdict:
         return look(f"{n} nearly made it: p-values within twice the cut-off of {10**-cut:.2g}.")
     if not others.size:
         return fine("All that was tested was found.")
-    return fine(
-        f"The cut-off is a p-value of {10**-cut:.2g}; the next feature has {10 ** -others.max():.2g}."
-    )
+    following = 10 ** -others.max()
+    return fine(f"The cut-off is a p-value of {10**-cut:.2g}; the next one is {following:.2g}.")
 
 
 def alone_verdict(selection: Selection) -> Verdict:
@@ -82,9 +83,7 @@ def alone_verdict(selection: Selection) -> Verdict:
 
 
 CHECKS: Checks = {
-    "histogram": Check(
-        "Do the p-values look as they should?", histogram_verdict, histogram_plot
-    ),
+    "histogram": Check("Do the p-values look as they should?", histogram_verdict, histogram_plot),
     "guard": Check("Could features mislead the tests?", guard_verdict),
     "best": Check("Do the findings stand apart?", best_verdict, best_plot),
     "alone": Check("Are the findings also seen alone?", alone_verdict, alone_plot),

@@ -108,8 +108,8 @@ def fits_plot(selection: Selection) -> Plot:
             f"{short(fit.part)}, {kind}: {100 * max(share, 0.0):.0f}% explained"
             for fit, share in zip(fits, shares, strict=True)
         ]
-        rows = np.arange(len(fits)) if len(fits) > 1 else np.array([i])
-        marks.append(Points(np.maximum(shares, 0.0), rows * 1.0, role, tuple(tips)))
+        rows = np.arange(len(fits), dtype=np.float64) if len(fits) > 1 else np.array([float(i)])
+        marks.append(Points(np.maximum(shares, 0.0), rows, role, tuple(tips)))
     names = [short(fit.part, 60) for fit in fits] if len(fits) > 1 else [kind for kind, _ in kinds]
     hidden = len(selection.evidence.fits) - len(fits)
     return Plot(

@@ -81,7 +81,7 @@ def adjusting_verdict(selection: Selection) -> Verdict:
     if gone.size:
         names = say(selection, "listed_names", features=gone)
         return look(
-            f"Of the 10 most relevant features {len(gone)} lose over half of their relevance once "
+            "Of the 10 most relevant features these lose over half of their relevance once "
             f"covariates are adjusted for: {names}."
         )
     return fine("The 10 most relevant features keep over half of their relevance.")

@@ -5,10 +5,10 @@ import numpy as np
 from ...selection import Selection
 from ..checks import EVERY, Check, Checks, Verdict, fine, look, not_tested
 from ..words import say
-from .plots import alone_plot, best_plot, cut_off, fits_plot, histogram_plot
+from .plots import alone_plot, best_plot, fits_plot, histogram_plot
 
 FEWEST = 40  # p-values between 0.1 and 0.9 that show whether they lean
-NEARLY = np.log10(2)  # of zeros of p: within a factor of two of the cut-off
+NEARLY = 1.5  # times the level: q-values of features that nearly made it
 UNSEEN = 0.05  # p-value alone above which a finding is not seen alone
 HARDLY = 0.05  # share of the target that is as good as nothing
 
@@ -56,18 +56,16 @@ def fits_verdict(selection: Selection) -> Verdict:
 
 
 def best_verdict(selection: Selection) -> Verdict:
-    """Whether other features nearly made it."""
-    cut, _ = cut_off(selection)
-    ranking = selection.evidence.ranking
-    others = selection.evidence.scores[ranking[selection.found_with[ranking] < 0]]
-    nearly = int(np.count_nonzero(others > cut - NEARLY))
-    if nearly:
-        n = f"{nearly} more feature{'s' * (nearly > 1)}"
-        return look(f"{n} nearly made it: p-values within twice the cut-off of {10**-cut:.2g}.")
-    if not others.size:
+    """Whether other features nearly made it, going by their q-values."""
+    level, ranking = selection.decision.level, selection.evidence.ranking
+    q = selection.q_values[ranking[selection.found_with[ranking] < 0]]
+    if not q.size:
         return fine("All that was tested was found.")
-    following = 10 ** -others.max()
-    return fine(f"The cut-off is a p-value of {10**-cut:.2g}; the next one is {following:.2g}.")
+    nearly = q[q <= NEARLY * level]
+    if nearly.size:
+        n = f"{len(nearly)} more feature{'s' * (len(nearly) > 1)}"
+        return look(f"{n} nearly made it: q-values up to {nearly.max():.2g} at level {level:g}.")
+    return fine(f"The next feature has a q-value of {q.min():.2g}, far from the level {level:g}.")
 
 
 def alone_verdict(selection: Selection) -> Verdict:
@@ -78,7 +76,9 @@ def alone_verdict(selection: Selection) -> Verdict:
         return not_tested("Nothing was found.")
     if hidden.size:
         names = say(selection, "listed_names", features=hidden)
-        return look(f"{len(hidden)} of {n} are seen only once others are accounted for: {names}.")
+        are = "is" if len(hidden) == 1 else "are"
+        many = f"{len(hidden)} of {n} findings {are}"
+        return look(f"{many} seen only once other features are accounted for: {names}.")
     return fine("Every finding goes with the target also if the other features are left aside.")
 
 

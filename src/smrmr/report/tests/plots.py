@@ -27,7 +27,7 @@ def best_plot(selection: Selection) -> Plot:
     ranks = np.arange(1, len(drawn) + 1, dtype=np.float64)
     tips = [about(selection, k) for k in drawn]
     marks = by_role(Stems, ranks, heights, tips, {"selected": chosen, "kept": ~chosen})
-    cut, said = cut_off(selection)
+    cut, said = _cut_off(selection)
     marks.append(Rule(cut, ""))
     if down.any():
         marks.append(Rule(-cut, "", "mirror"))
@@ -77,7 +77,7 @@ def alone_plot(selection: Selection) -> Plot:
     explained = np.array([selection.outcome(k) == "explained by others" for k in drawn])
     roles = {"kept": ~chosen & ~explained, "negative": explained, "selected": chosen}
     tips = [f"{about(selection, k)}, p alone {evidence.marginal[k]:.3g}" for k in drawn]
-    cut, said = cut_off(selection)
+    cut, said = _cut_off(selection)
     size = 1.05 * max(float(alone.max()), float(evidence.scores.max()), cut)
     ends = np.array([0.0, size])
     return Plot(
@@ -144,7 +144,7 @@ def kinds_of_fit(selection: Selection) -> list[tuple[str, str]]:
     ]
 
 
-def cut_off(selection: Selection) -> tuple[float, str]:
+def _cut_off(selection: Selection) -> tuple[float, str]:
     """The score from which on features are selected, or that a single one would have needed."""
     decision, rule = selection.decision, selection.evidence.multiplicity
     if decision.selected.size:

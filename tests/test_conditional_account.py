@@ -30,7 +30,7 @@ from smrmr.report.tests.plots import alone_plot, best_plot, fits_plot, histogram
 from smrmr.report.words import counts_by_level, say, say_items
 from test_report import HOSTILE, Page
 
-FIGURES = {"best", "histogram", "alone", "fits", "relevance", "redundancy"}
+FIGURES = {"best", "histogram", "alone", "fits", "guard", "redundancy", "rows"}
 PLOTS = [plot_p_values, plot_histogram, plot_alone, plot_fits, plot_relevance, plot_redundancy]
 
 
@@ -323,8 +323,8 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
         np.sort(dots["negative"].x), np.sort(-np.log10(evidence.marginal[explained]))
     )
     for case in ("numbers", "three classes"):
-        fits = cases[case].evidence.fits
-        drawn = [mark.y.tolist() for mark in fits_plot(cases[case]).marks]
+        fits = sorted(cases[case].evidence.fits, key=lambda fit: fit.part)
+        drawn = [mark.x.tolist() for mark in fits_plot(cases[case]).marks]
         assert drawn == [[max(f.explained[kind], 0) for f in fits] for kind in fits[0].explained]
     worse = replace(evidence.fits[0], explained={"LASSO": -0.1})
     none = replace(found, evidence=replace(evidence, fits=(worse,)))

@@ -26,16 +26,27 @@ from smrmr.report import (
     render,
     write_report,
 )
+from smrmr.report.features import cluster, redundancy_plot
 from smrmr.report.knockoffs.plots import fdp_plot, importance_plot, lambda_plot, relevance_plot
 from smrmr.report.marks import Band, Boxes, Cells, Line, Points, Rule, Stems, short
 from smrmr.report.scales import log_ticks, nice_ticks
-from smrmr.report.shapes import cluster, redundancy_plot, shape_plot
+from smrmr.report.shapes import shape_plot
 from smrmr.report.table import DANGEROUS, embedded
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
 PLOTS = [plot_w, plot_fdp, plot_relevance, plot_redundancy, plot_lambda, plot_diagnosis]
-SECTIONS = {"answer", "asked", "found", "promise", "figures", "shapes", "table", "methods"}
+SECTIONS = {
+    "answer",
+    "asked",
+    "found",
+    "promise",
+    "checks",
+    "glossary",
+    "shapes",
+    "table",
+    "methods",
+}
 FIGURES = {"importance", "fdp", "relevance", "redundancy", "lambda", "diagnosis"}
 HOSTILE = [
     "<script>window.hacked = 1</script>",
@@ -207,8 +218,8 @@ def test_numbers_are_those_of_the_selection(cases, case):
     for name in ("W", "q_value", "theta", "theta_knockoff", "relevance"):
         assert list(columns[name]) == frame[name].tolist()
     assert list(columns["outcome"]) == frame["outcome"].tolist()
-    names = [text for text in found.selected_names if text not in page.text["answer"]]
-    assert names == []
+    assert [name for name in found.selected_names[:12] if name not in page.text["answer"]] == []
+    assert [name for name in found.selected_names if name not in page.text["shapes"]] == []
 
 
 def test_copies_and_frequencies_are_told(cases):
@@ -234,7 +245,9 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases):
     assert n > 0
     assert not found.at(level - 0.001).selected.size
     assert f"is {level:.3g}, which would name {n} features" in said["why-nothing"]
-    assert "No feature is selected" in said["shapes"]
+    assert "The 10 best leads are shown below" in said["why-nothing"]
+    assert said["shapes"].count("lead ") == 10
+    assert "not findings" in said["shapes"]
 
     said = Page(render(cases["empty draws"])).text["why-nothing"]
     assert "averaged over 3 draws" in said
@@ -535,7 +548,7 @@ def test_shapes_follow_the_kinds_of_feature_and_target(cases):
     counts = cases["counts"]
     by_level = shape_plot(counts, int(counts.picture.features[0]))
     assert [tick.label for tick in by_level.x_ticks] == ["0", "1", "2"]
-    assert re.fullmatch("y, output [12]", shape_plot(cases["multi-output"], "x0").y_label)
+    assert re.fullmatch("target, output [12]", shape_plot(cases["multi-output"], "x0").y_label)
     found = cases["continuous"]
     plot = shape_plot(found, int(found.picture.features[0]))
     shape = found.picture.shapes[0]

@@ -98,7 +98,7 @@ def select_from(
     study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None = None
 ) -> Selection:
     """Select from checked data; see `select`."""
-    control = recipe.control
+    control, name = recipe.control, study.target.name
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     nominal = study.columns.nominal
     study = control.prepare(study)
@@ -148,6 +148,7 @@ def select_from(
         | {"python": platform.python_version()},
         seed=int(rng) if isinstance(rng, int | np.integer) else None,
         seconds=work.seconds,
+        source={"target column": name} if name else {},
     )
 
 

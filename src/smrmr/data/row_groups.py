@@ -120,7 +120,7 @@ def mean_target(target: Target, codes: Indices) -> Target:
             "group need a target per group."
         )
     first = np.unique(codes, return_index=True)[1]
-    return Target(target.kind, target.values[first], target.labels)
+    return replace(target, values=target.values[first])
 
 
 def mean_covariates(covariates: Covariates, codes: Indices) -> Covariates:

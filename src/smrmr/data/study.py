@@ -92,7 +92,15 @@ def read_study(
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
     given = None if study.covariates is None else study.covariates.basis
-    return replace(study, target=compared(study.target, given))
+    named = replace(compared(study.target, given), name=_name_of(y))
+    return replace(study, target=named)
+
+
+def _name_of(y: Data) -> str:
+    """The name of a column of a table, as text; arrays have none."""
+    is_column = type(y).__module__.split(".")[0] in ("pandas", "polars")
+    name = getattr(y, "name", None) if is_column else None
+    return name if isinstance(name, str) else ""
 
 
 def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Study:

@@ -1,6 +1,8 @@
 """Turns what users pass as y, or as a variable, into checked numbers or classes."""
 
 import logging
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
@@ -31,7 +33,8 @@ class Target:
     `values` is (n,) for ``"continuous"`` and (n, q) for ``"multi-output"``; for ``"classes"`` it
     holds class numbers in order of first appearance, and `labels` the names of the classes. Numbers
     may stand for something else, `asked`: ranks for ``"ordinal"`` stages, residuals of a null model
-    for ``"survival"``, whose times and events are the rows of `survival`.
+    for ``"survival"``, whose times and events are the rows of `survival`. `categories` are names of
+    classes in the user's own order, where y is a category, and `name` is that of y, if it has one.
     """
 
     kind: str
@@ -39,6 +42,8 @@ class Target:
     labels: tuple[str, ...] = ()
     asked: str = ""
     survival: Matrix | None = None
+    categories: tuple[str, ...] = ()
+    name: str = ""
 
     @property
     def n_rows(self) -> int:
@@ -49,6 +54,13 @@ class Target:
     def vectors(self) -> NDArray[np.float64]:
         """The samples as one set of points, (1, q, n)."""
         return np.ascontiguousarray(self.values.reshape(self.n_rows, -1).T)[None]
+
+    @property
+    def order(self) -> Indices:
+        """Class numbers in the order to show them: that of categories, of numbers, or by name."""
+        place = {name: i for i, name in enumerate(self.categories)}
+        keys = [(place.get(label, len(place)), _sortable(label)) for label in self.labels]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
 
     def block(self) -> Block:
         """The target as a block of one column; it must not be multi-output."""
@@ -90,8 +102,22 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
         refuse_small_classes(codes)
     first = np.unique(codes, return_index=True)[1]
     written = np.asarray(y, dtype=object).ravel()[first]  # each class as the user wrote it
-    names = (f"{label:g}" if isinstance(label, float) else str(label) for label in written)
-    return Target(kind, codes, tuple(names))
+    known = getattr(getattr(y, "dtype", None), "categories", ())
+    return Target(kind, codes, _names(written), categories=_names(known))
+
+
+def _names(labels: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(f"{label:g}" if isinstance(label, float) else str(label) for label in labels)
+
+
+def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:
+    """What puts "stage 2" before "stage 10", and numbers before words."""
+    if re.fullmatch(r"-?\d+(\.\d+)?", label):
+        return ((0, float(label), ""),)
+    parts = re.split(r"(\d+(?:\.\d+)?)", label)  # text, number, text, ...
+    return tuple(
+        (0, float(part), "") if i % 2 else (1, 0.0, part.casefold()) for i, part in enumerate(parts)
+    )
 
 
 def compared(target: Target, covariates: Matrix | None = None) -> Target:
@@ -157,7 +183,7 @@ def take_rows(target: Target, rows: Indices) -> Target:
     codes, _ = first_appearance(values)
     first = np.unique(codes, return_index=True)[1]
     labels = tuple(target.labels[int(values[i])] for i in first) if target.labels else ()
-    return Target(target.kind, codes, labels)
+    return Target(target.kind, codes, labels, categories=target.categories)
 
 
 def check_same_rows(columns: Columns, target: Target) -> None:

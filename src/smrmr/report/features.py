@@ -1,10 +1,12 @@
-"""Describes features in figures: what is told of each, and how relevant they are."""
+"""Describes features in figures: what is told of each, how relevant and how alike they are."""
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
+from scipy.spatial.distance import squareform
 
 from ..selection import Selection
-from ..types import Indices, Mask, Vector
-from .marks import Line, Mark, Plot, Points, Stems, short
+from ..types import Indices, Mask, Matrix, Vector
+from .marks import Cells, Line, Mark, Plot, Points, Stems, Tick, short
 from .words import say
 
 MOST_DOTS = 300
@@ -53,3 +55,50 @@ def relevance_by_rank(selection: Selection, marked: Indices) -> Plot:
         x_limits=(0.8, max(2.0, 1.25 * len(order))),
         y_limits=(0.0, float(relevance.max()) * 1.08 or 1.0),
     )
+
+
+def adjusting_plot(selection: Selection) -> Plot:
+    """Relevance of the most relevant features before and after covariates are adjusted for."""
+    before, after = selection.unadjusted, selection.relevance
+    drawn = np.argsort(-np.maximum(before, after), kind="stable")[:MOST_DOTS]
+    chosen = np.isin(drawn, selection.selected)
+    tips = [f"{about(selection, k)}, {before[k]:.3g} before adjusting" for k in drawn]
+    size = 1.08 * float(max(before.max(), after.max())) or 1.0
+    ends = np.array([0.0, size])
+    roles = {"kept": ~chosen, "selected": chosen}
+    return Plot(
+        "Relevance before and after adjusting",
+        "relevance before adjusting (raw)",
+        "relevance, adjusted",
+        (Line(ends, ends, "other"), *by_role(Points, before[drawn], after[drawn], tips, roles)),
+        x_limits=(0.0, size),
+        y_limits=(0.0, size),
+    )
+
+
+def redundancy_plot(selection: Selection) -> Plot:
+    """Association of the features that stand out with each other, similar ones side by side."""
+    title = "How much features repeat each other"
+    picture = selection.picture
+    if len(picture.features) < 2:
+        return Plot(title, nothing="Fewer than two features stand out: there is no map to draw.")
+    order = cluster(picture.redundancy)
+    features = picture.features[order]
+    values = np.clip(picture.redundancy[np.ix_(order, order)], 0.0, 1.0)
+    ticks = tuple(
+        Tick(float(i), short(selection.names[k], 24), bool(k in selection.selected))
+        for i, k in enumerate(features)
+    )
+    tips = tuple(
+        tuple(f"{a.label} and {b.label}: {value:.2f}" for b, value in zip(ticks, row, strict=True))
+        for a, row in zip(ticks, values, strict=True)
+    )
+    return Plot(title, marks=(Cells(values, tips),), y_ticks=ticks)
+
+
+def cluster(redundancy: Matrix) -> Indices:
+    """Order in which similar features are neighbours: average linkage, leaves ordered."""
+    distances = np.clip(1.0 - (redundancy + redundancy.T) / 2, 0.0, None)
+    np.fill_diagonal(distances, 0.0)
+    tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
+    return np.asarray(leaves_list(tree), dtype=np.intp)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..selection import Selection
 from ..settings import one_of
+from .features import redundancy_plot
 from .html import ACCOUNTS
 from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick
-from .shapes import redundancy_plot, shape_plot
+from .shapes import shape_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -136,9 +137,13 @@ def _draw(plot: Plot, ax: Axes | None) -> Axes:
         ax.text(0.5, 0.5, said, ha="center", va="center", transform=ax.transAxes)
         ax.set_axis_off()
         return ax
-    ax.set(xlabel=plot.x_label, ylabel=plot.y_label)
+    ax.set_xlabel(plot.x_label, parse_math=False)
+    ax.set_ylabel(plot.y_label, parse_math=False)
     if plot.x_log:
         ax.set_xscale("log")
+    for bend, scale in ((plot.x_bend, ax.set_xscale), (plot.y_bend, ax.set_yscale)):
+        if bend:
+            scale("symlog", linthresh=bend)
     for mark in plot.marks:
         _add(mark, ax)
     limits = {"xlim": plot.x_limits, "ylim": plot.y_limits}
@@ -175,11 +180,16 @@ def _add(mark: Mark, ax: Axes) -> None:
         case Rule(at, label, role, vertical):
             line = ax.axvline if vertical else ax.axhline
             line(at, color=COLOURS[role], linestyle="--", linewidth=1, label=label)
-        case Boxes(quartiles):
-            names = ("whislo", "q1", "med", "q3", "whishi")
-            boxes = [dict(zip(names, box, strict=True)) for box in quartiles]
-            places = range(len(boxes))
-            ax.bxp(boxes, positions=places, widths=0.6, showfliers=False, manage_ticks=False)
+        case Boxes(quartiles, _, lying):
+            low, first, middle, third, high = quartiles.T
+            places = range(len(quartiles))
+            bar, along = (ax.barh, ax.hlines) if lying else (ax.bar, ax.vlines)
+            across = ax.vlines if lying else ax.hlines
+            bar(places, third - first, 0.6, first, color=COLOURS["kept"])
+            along(places, low, first, color=COLOURS["main"])
+            along(places, third, high, color=COLOURS["main"])
+            ends = [i - 0.3 for i in places], [i + 0.3 for i in places]
+            across(middle, *ends, color=COLOURS["main"], linewidth=2)
         case Cells(values):
             from matplotlib.colors import PowerNorm
 

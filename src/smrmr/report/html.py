@@ -11,12 +11,15 @@ from markupsafe import Markup
 from ..runs.files import replacing
 from ..selection import Selection
 from . import knockoffs, tests
-from .shapes import redundancy_plot, shape_plot
+from .checks import checked
+from .findings import listed, listing
+from .glossary import glossary
 from .svg import draw_svg
 from .table import embedded, table_data
 from .words import counts_by_level, environment, own_file, say, say_items, warnings, why_nothing
 
-MOST_NAMES = 60  # of selected features above the table
+MOST_NAMES = 12  # of findings at the top
+MOST_SHAPES = 12  # findings that are drawn at once; more are folded away
 ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs, "tests": tests}  # by kind of evidence
 
 
@@ -68,12 +71,12 @@ def render(selection: Selection) -> str:
         captions=f"{selection.evidence.kind}/captions.html",
         account=account,
         counts=counts_by_level(selection),
-        figures={
-            **{name: plot(selection) for name, plot in account.FIGURES.items()},
-            "redundancy": redundancy_plot(selection),
-        },
+        findings=listed(selection),
+        listing=listing(selection),
+        most_shapes=MOST_SHAPES,
+        checks=checked(selection, account.CHECKS),
+        glossary=lambda text: glossary(selection, text),
         draw=draw_svg,
-        shape_plot=shape_plot,
         data=embedded(data),
         n_rows=len(data["rows"]),
         cut=data["cut"],

@@ -56,10 +56,11 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes at x = 0, 1, ...; each row holds the 10%, 25%, 50%, 75% and 90% points."""
+    """Boxes at x = 0, 1, ..., or at y if `lying`; rows are 10%, 25%, 50%, 75% and 90% points."""
 
     quartiles: Matrix
     tips: tuple[str, ...]
+    lying: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +85,11 @@ class Tick:
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure: marks between two axes, or `nothing`, which says why there is nothing to draw."""
+    """A figure: marks between two axes, or `nothing`, which says why there is nothing to draw.
+
+    A bent axis is straight up to the size `x_bend` or `y_bend` on both sides of zero and
+    logarithmic beyond; 0 is a plain one. `summary` tells those who cannot see it what it shows.
+    """
 
     title: str
     x_label: str = ""
@@ -96,6 +101,9 @@ class Plot:
     y_ticks: tuple[Tick, ...] | None = None
     x_limits: tuple[float, float] | None = None
     y_limits: tuple[float, float] | None = None
+    x_bend: float = 0.0
+    y_bend: float = 0.0
+    summary: str = ""
 
 
 def short(name: str, length: int = 40) -> str:

@@ -2,11 +2,7 @@
 // Names are data: they reach the page through textContent and title only, never as HTML.
 (() => {
   const BATCH = 100;
-  const { columns, rows, dangerous } = JSON.parse(document.getElementById("data").textContent);
-  const labels = {
-    q_value: "q-value", theta: "coefficient", theta_knockoff: "knockoff's",
-    p_value: "p-value", p_value_alone: "p-value alone", left: "not in neighbours",
-  };
+  const { columns, rows, labels, dangerous } = JSON.parse(document.getElementById("data").textContent);
   const isText = (column) => typeof rows[0]?.[column] === "string";
   const [body] = document.getElementById("features").tBodies;
   const head = document.querySelector("#features thead tr");
@@ -124,7 +120,7 @@
   columns.forEach((name, column) => {
     const cell = make("th", isText(column) ? "text" : "");
     cell.scope = "col";
-    const button = make("button", "", labels[name] ?? name);
+    const button = make("button", "", labels[name]);
     button.type = "button";
     button.addEventListener("click", () => sortBy(column, cell));
     cell.append(button);

@@ -5,12 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from .marks import Boxes, Plot, Tick, cut
+from .marks import Boxes, Plot, Tick
 
 LETTER = 6.8  # room for one letter, in the units of the page
 ROOM_ABOVE = 28
 ROOM_BELOW = 40
 MARGIN = 12
+ROW = 22  # room for a named row
+TALL_ROW = 36  # room for one whose name stands above it
+WIDEST_NAMES = 0.4  # of a figure: names of rows that take more stand above their rows
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Scale:
     start: float
     end: float
     log: bool = False
+    bend: float = 0.0
 
     def __call__(self, values: Any) -> Any:
         """Position of a value, or positions of an array of them."""
@@ -31,36 +35,58 @@ class Scale:
 
     @property
     def step(self) -> float:
-        """Room that one unit of the data takes, on a scale that is not logarithmic."""
-        return abs(self.end - self.start) / (self.high - self.low)
+        """Room that one unit of the data takes, on a scale that is neither log nor bent."""
+        return abs((self.end - self.start) / (self.high - self.low))
 
     def _placed(self, values: Any) -> Any:
+        if self.bend:
+            return np.arcsinh(np.asarray(values) / self.bend)
         return np.log10(values) if self.log else values
 
 
 @dataclass(frozen=True)
 class Frame:
-    """The two scales of a figure and what is written along them."""
+    """The two scales of a figure and what is written along them, names of rows above if so."""
 
     x: Scale
     y: Scale
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
+    names_above: bool = False
 
 
 def frame_of(plot: Plot, width: int, height: int) -> Frame:
     """Scales that hold all marks, with as many numbers as there is room for."""
     x_low, x_high = plot.x_limits or _limits(plot, "x")
     y_low, y_high = plot.y_limits or _limits(plot, "y")
-    y_ticks = plot.y_ticks or nice_ticks(y_low, y_high, height // 45)
-    x_ticks = plot.x_ticks or (log_ticks if plot.x_log else nice_ticks)(x_low, x_high, width // 70)
-    left = MARGIN + LETTER * max((len(tick.label) for tick in y_ticks), default=0)
-    x = Scale(x_low, x_high, left, width - MARGIN, plot.x_log)
-    y = Scale(y_low, y_high, height - ROOM_BELOW, ROOM_ABOVE)
-    if plot.x_ticks is not None:
-        room = max(3, int((width - left) / LETTER / len(x_ticks)))
-        x_ticks = tuple(Tick(tick.at, cut(tick.label, room)) for tick in x_ticks)
-    return Frame(x, y, x_ticks, y_ticks)
+    y_ticks = plot.y_ticks or _numbers(y_low, y_high, height // 35, plot.y_bend)
+    x_ticks = plot.x_ticks or _numbers(x_low, x_high, width // 70, plot.x_bend, plot.x_log)
+    above = names_above(plot, width)
+    left = MARGIN + LETTER * (0 if above else max((len(t.label) for t in y_ticks), default=0))
+    x = Scale(x_low, x_high, left, width - MARGIN, plot.x_log, plot.x_bend)
+    y = Scale(y_low, y_high, height - ROOM_BELOW, ROOM_ABOVE, bend=plot.y_bend)
+    return Frame(x, y, x_ticks, y_ticks, above)
+
+
+def names_above(plot: Plot, width: int) -> bool:
+    """Whether names of rows are too long to stand at their left."""
+    return (
+        LETTER * max((len(t.label) for t in plot.y_ticks or ()), default=0) > WIDEST_NAMES * width
+    )
+
+
+def height_of(plot: Plot, width: int, height: int) -> int:
+    """Height of a figure, more than was asked for if it has many named rows."""
+    row = TALL_ROW if names_above(plot, width) else ROW
+    return max(height, ROOM_ABOVE + ROOM_BELOW + row * len(plot.y_ticks or ()))
+
+
+def _numbers(
+    low: float, high: float, count: int, bend: float, log: bool = False
+) -> tuple[Tick, ...]:
+    if bend:
+        return bent_ticks(low, high, count, bend)
+    return (log_ticks if log else nice_ticks)(low, high, count)
 
 
 def nice_ticks(low: float, high: float, count: int) -> tuple[Tick, ...]:
@@ -92,15 +118,35 @@ def log_ticks(low: float, high: float, count: int) -> tuple[Tick, ...]:
     return tuple(Tick(at, f"{at:g}" if at < 1e4 else f"{at:,.0f}") for at in places)
 
 
+def bent_ticks(low: float, high: float, count: int, bend: float) -> tuple[Tick, ...]:
+    """Zero and powers of ten on both sides of it, as many as there is room for.
+
+    >>> [tick.label for tick in bent_ticks(-20, 20_000, 4, 1.0)]
+    ['-10', '0', '10', '1000']
+    """
+    powers = bend * 10.0 ** np.arange(0, 1 + np.log10(max(-low, high, bend) / bend))
+    for every in range(1, len(powers) + 1):
+        sizes = powers[every - 1 :: every]
+        places = [p for p in (*-sizes[::-1], 0.0, *sizes) if low <= p <= high]
+        if len(places) <= count + 1:
+            break
+    return tuple(Tick(float(at), f"{at:g}" if abs(at) < 1e4 else f"{at:,.0f}") for at in places)
+
+
 def _limits(plot: Plot, axis: str) -> tuple[float, float]:
     """Range of all marks, with a margin."""
     if axis == "x" and plot.x_ticks is not None:
         return -0.6, len(plot.x_ticks) - 0.4
     found = [getattr(mark, axis) for mark in plot.marks if hasattr(mark, axis)]
-    found += [mark.quartiles for mark in plot.marks if isinstance(mark, Boxes) and axis == "y"]
+    boxes = [mark for mark in plot.marks if isinstance(mark, Boxes)]
+    found += [box.quartiles for box in boxes if box.lying == (axis == "x")]
     low = min(float(np.min(values)) for values in found)
     high = max(float(np.max(values)) for values in found)
     if axis == "x" and plot.x_log:
         return low / 1.15, high * 1.15
+    bend = plot.x_bend if axis == "x" else plot.y_bend
+    if bend:  # the margin is one of what is seen
+        low, high = float(np.arcsinh(low / bend)), float(np.arcsinh(high / bend))
     margin = 0.06 * (high - low) or abs(high) or 1.0
-    return low - margin, high + margin
+    low, high = low - margin, high + margin
+    return (bend * float(np.sinh(low)), bend * float(np.sinh(high))) if bend else (low, high)

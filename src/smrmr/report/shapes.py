@@ -1,71 +1,126 @@
-"""Describes the figures of the data: a feature against the target, features against each other."""
+"""Describes a feature against the target: bands over bins, boxes of groups, shares above zero."""
 
 from dataclasses import replace
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from ..selection import Picture, Selection, Shape
-from ..types import Indices, Mask, Matrix, Vector
-from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Tick, short
+from ..types import Mask, Matrix, Vector
+from .marks import Band, Boxes, Line, Mark, Plot, Points, Tick, short
 
-MOST_CLASSES = 10
-
-
-def redundancy_plot(selection: Selection) -> Plot:
-    """Association of the features that stand out with each other, similar ones side by side."""
-    title = "How much features repeat each other"
-    picture = selection.picture
-    if len(picture.features) < 2:
-        return Plot(title, nothing="Fewer than two features stand out: there is no map to draw.")
-    order = cluster(picture.redundancy)
-    features = picture.features[order]
-    values = np.clip(picture.redundancy[np.ix_(order, order)], 0.0, 1.0)
-    ticks = tuple(
-        Tick(float(i), short(selection.names[k], 24), bool(k in selection.selected))
-        for i, k in enumerate(features)
-    )
-    tips = tuple(
-        tuple(f"{a.label} and {b.label}: {value:.2f}" for b, value in zip(ticks, row, strict=True))
-        for a, row in zip(ticks, values, strict=True)
-    )
-    return Plot(title, marks=(Cells(values, tips),), y_ticks=ticks)
+MOST_CLASSES = 20
+LETTERS_ACROSS = 36  # of names side by side; more of them stand in rows
+FAR_APART = 8.0  # times the distance of their quartiles: values that need a bent axis
 
 
 def shape_plot(selection: Selection, feature: str | int) -> Plot:
     """A feature against the target: bands over bins, or boxes where there are groups of rows."""
     k = selection.position(feature)
     picture = selection.picture
-    title = short(selection.names[k])
+    name, target = short(selection.names[k]), target_name(selection)
+    title = f"{name} against {target}"
     place = np.flatnonzero(picture.features == selection.leaders[k])
     if not place.size:
         return Plot(title, nothing="Only the features that stand out most are drawn.")
     shape = picture.shapes[place[0]]
     if len(shape.counts) < 2 and picture.values is None:
         return Plot(title, nothing="The groups of rows are too small to be summarised.")
-    label = "y" if picture.n_outputs == 1 else f"y, output {shape.output + 1}"
+    if picture.n_outputs > 1:
+        target = f"{target}, output {shape.output + 1}"
     if shape.kind == "bins":
         dots, beyond = _dots(picture, place[0], shape)
-        return Plot(title, "value", label + beyond, (*dots, *_bands(shape)))
+        told = _medians(shape, target, tuple(f"around {at:.3g}" for at in shape.at), name)
+        plot = Plot(title, name, target + beyond, (*dots, *_bands(shape)), summary=told)
+        return _bent(plot, x=shape.at, y=shape.quantiles)
     shape, hidden = _largest(shape)
+    more = f" ({hidden} more not drawn)" if hidden else ""
     dots, beyond = _dots(picture, place[0], shape)
-    classes = shape.kind == "classes"
-    return Plot(
-        title,
-        ("class" if classes else "value") + (f" ({hidden} more not drawn)" if hidden else ""),
-        ("value" if classes else label) + beyond,
-        (*dots, Boxes(shape.quantiles, _tips(shape, shape.names))),
-        x_ticks=tuple(Tick(float(i), short(name, 16)) for i, name in enumerate(shape.names)),
+    if shape.kind == "levels":
+        told = _medians(shape, target, shape.names, name)
+        return _in_columns(Plot(title, name + more, target + beyond, dots, summary=told), shape)
+    if shape.shares.size:
+        return _shares(Plot(title, f"rows with {name} above 0", target + more), shape)
+    told = _medians(shape, name, shape.names, target)
+    if len(shape.names) * max(len(short(each)) + 1 for each in shape.names) <= LETTERS_ACROSS:
+        return _in_columns(Plot(title, target + more, name + beyond, dots, summary=told), shape)
+    dots = tuple(replace(mark, x=mark.y, y=mark.x) for mark in dots)
+    return _in_rows(Plot(title, name + beyond, target + more, dots, summary=told), shape)
+
+
+def target_name(selection: Selection) -> str:
+    """What the target is called on axes."""
+    name = short(selection.source.get("target column", "target"))
+    return {"survival": f"risk, going by {name}", "ordinal": f"rank of {name}"}.get(
+        selection.target, name
     )
 
 
-def cluster(redundancy: Matrix) -> Indices:
-    """Order in which similar features are neighbours: average linkage, leaves ordered."""
-    distances = np.clip(1.0 - (redundancy + redundancy.T) / 2, 0.0, None)
-    np.fill_diagonal(distances, 0.0)
-    tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
-    return np.asarray(leaves_list(tree), dtype=np.intp)
+def bend_of(values: Matrix) -> float:
+    """Size beyond which an axis for these values should be logarithmic; 0 for a plain axis."""
+    low, first, third, high = np.quantile(values, [0, 0.25, 0.75, 1])
+    sizes = np.abs(values[values != 0])
+    if high - low <= FAR_APART * (third - first) or np.ptp(np.log10(sizes)) < 1:
+        return 0.0
+    unit = max(float(np.quantile(sizes, 0.25)), float(sizes.max()) / 1e6)
+    return float(10.0 ** np.floor(np.log10(unit)))
+
+
+def _bent(plot: Plot, x: Matrix | None = None, y: Matrix | None = None) -> Plot:
+    """A plot whose axes are bent, and say so, where the values along them ask for it."""
+    if x is not None and (bend := bend_of(x)):
+        plot = replace(plot, x_bend=bend, x_label=f"{plot.x_label} (log scale)")
+    if y is not None and (bend := bend_of(y)):
+        plot = replace(plot, y_bend=bend, y_label=f"{plot.y_label} (log scale)")
+    return plot
+
+
+def _in_columns(plot: Plot, shape: Shape) -> Plot:
+    """Boxes side by side, with their names below."""
+    boxes = Boxes(shape.quantiles, _tips(shape, shape.names))
+    ticks = tuple(Tick(float(i), short(name)) for i, name in enumerate(shape.names))
+    return _bent(replace(plot, marks=(*plot.marks, boxes), x_ticks=ticks), y=shape.quantiles)
+
+
+def _in_rows(plot: Plot, shape: Shape) -> Plot:
+    """Boxes in rows, which have room for long names."""
+    boxes = Boxes(shape.quantiles, _tips(shape, shape.names), lying=True)
+    plot = _rows(replace(plot, marks=(*plot.marks, boxes)), shape.names)
+    return _bent(plot, x=shape.quantiles)
+
+
+def _rows(plot: Plot, names: tuple[str, ...]) -> Plot:
+    ticks = tuple(Tick(float(i), short(name, 60)) for i, name in enumerate(names))
+    return replace(plot, y_ticks=ticks, y_limits=(len(names) - 0.5, -0.5))
+
+
+def _shares(plot: Plot, shape: Shape) -> Plot:
+    """Share of rows above zero in each class, with the mean beside its name."""
+    at = np.arange(len(shape.names), dtype=np.float64)
+    told = [
+        f"{short(name)}: {100 * share:.3g}% of {n} rows above 0, mean {mean:.3g}"
+        for name, share, n, mean in zip(
+            shape.names, shape.shares, shape.counts, shape.means, strict=True
+        )
+    ]
+    bars = [
+        Line(np.array([0.0, share]), np.array([i, i]), "smooth")
+        for i, share in zip(at, shape.shares, strict=True)
+    ]
+    dots = Points(shape.shares, at, "selected", tuple(told))
+    names = tuple(
+        f"{name}, mean {mean:.2g}" for name, mean in zip(shape.names, shape.means, strict=True)
+    )
+    percents = tuple(Tick(share, f"{100 * share:.0f}%") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
+    return _rows(
+        replace(
+            plot,
+            marks=(*bars, dots),
+            x_ticks=percents,
+            x_limits=(0.0, 1.04),
+            summary="; ".join(told),
+        ),
+        names,
+    )
 
 
 def _bands(shape: Shape) -> tuple[Mark, ...]:
@@ -87,16 +142,25 @@ def _tips(shape: Shape, names: tuple[str, ...]) -> tuple[str, ...]:
     )
 
 
+def _medians(shape: Shape, what: str, places: tuple[str, ...], along: str) -> str:
+    """The medians of a figure in a sentence, for those who cannot see it."""
+    pairs = zip(shape.quantiles[:, 2], places, strict=True)
+    return f"Median of {what} by {along}: " + ", ".join(
+        f"{median:.3g} ({short(place)})" for median, place in pairs
+    )
+
+
 def _largest(shape: Shape) -> tuple[Shape, int]:
     """The largest groups, as many as can be drawn, and how many are left out."""
     hidden = max(0, len(shape.counts) - MOST_CLASSES)
     some = np.sort(np.argsort(-shape.counts, kind="stable")[:MOST_CLASSES])
     names = tuple(shape.names[i] for i in some)
-    counts, quantiles = shape.counts[some], shape.quantiles[some]
-    return replace(shape, names=names, counts=counts, quantiles=quantiles), hidden
+    wanted = {name: getattr(shape, name) for name in ("counts", "quantiles", "shares", "means")}
+    fewer = {name: values[some] for name, values in wanted.items() if len(values)}
+    return replace(shape, names=names, **fewer), hidden
 
 
-def _dots(picture: Picture, place: int, shape: Shape) -> tuple[tuple[Mark, ...], str]:
+def _dots(picture: Picture, place: int, shape: Shape) -> tuple[tuple[Points, ...], str]:
     """Single rows, if they were to be kept, and a remark on those too far out to be drawn."""
     if picture.values is None or picture.y is None:
         return (), ""

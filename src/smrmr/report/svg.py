@@ -1,6 +1,7 @@
 """Writes a Plot as SVG whose colours come from the style sheet of the page."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import singledispatch
 from typing import Any
 
@@ -8,18 +9,24 @@ import numpy as np
 from markupsafe import Markup
 
 from .marks import Band, Boxes, Cells, Line, Plot, Points, Rule, Stems
-from .scales import LETTER, Frame, frame_of
+from .scales import LETTER, Frame, frame_of, height_of
 
 NOTHING = Markup("")
+SIZED = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px">{}</text>')
 CROWD = 50  # dots, from which on they are drawn smaller
 
 
-def draw_svg(plot: Plot, width: int = 460, height: int = 290) -> Markup:
-    """The figure as an inline SVG element, or a paragraph that says why there is none."""
+def draw_svg(plot: Plot, width: int = 460, height: int = 290, told: str = "") -> Markup:
+    """The figure as an inline SVG element, or a paragraph that says why there is none.
+
+    What is `told` replaces the summary for those who cannot see it.
+    """
+    plot = replace(plot, summary=told or plot.summary)
     if plot.nothing:
         return Markup('<p class="nothing">{}</p>').format(plot.nothing)
     if isinstance(plot.marks[0], Cells):
         return _map(plot, plot.marks[0], width)
+    height = height_of(plot, width, height)
     frame = frame_of(plot, width, height)
     parts = [
         _axes(frame),
@@ -33,7 +40,7 @@ def draw_svg(plot: Plot, width: int = 460, height: int = 290) -> Markup:
 
 def _figure(plot: Plot, width: int, height: float, parts: list[Markup]) -> Markup:
     return Markup('<svg viewBox="0 0 {} {:.0f}" role="img" aria-label="{}">{}</svg>').format(
-        width, height, plot.title, NOTHING.join(parts)
+        width, height, f"{plot.title}. {plot.summary}".rstrip(". ") + ".", NOTHING.join(parts)
     )
 
 
@@ -51,7 +58,12 @@ def _axes(frame: Frame) -> Markup:
     parts = []
     for tick in frame.y_ticks:
         at = frame.y(tick.at)
-        parts += [grid.format(left, at, right), _text(left - 6, at + 4, tick.label, "end")]
+        parts.append(grid.format(left, at, right))
+        if frame.names_above:  # whole, so small if it must be
+            size = min(12.0, 12 * (right - left) / (LETTER * max(len(tick.label), 1)))
+            parts.append(SIZED.format(left + 4, at - 11, "row", size, tick.label))
+        else:
+            parts.append(_text(left - 6, at + 4, tick.label, "end"))
     parts += [_text(frame.x(t.at), bottom + 17, t.label, "middle") for t in frame.x_ticks]
     outline = Markup('<path class="axis" d="M{:.0f} {:.0f}V{:.0f}H{:.0f}"/>')
     return NOTHING.join([*parts, outline.format(left, top, bottom, right)])
@@ -78,12 +90,11 @@ def _map(plot: Plot, cells: Cells, width: int) -> Markup:
         left = 12 + LETTER * longest * size / 12
         side = min((width - left - 4) / len(ticks), 34)
         size = min(12.0, 0.95 * side)
-    name = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px">{}</text>')
     cell = Markup('<rect x="{:.1f}" y="{:.1f}" fill-opacity="{:.2f}">{}</rect>')
     parts = []
     for i, (tick, tips) in enumerate(zip(ticks, cells.tips, strict=True)):
         role, y = "end chosen" if tick.chosen else "end", 4 + i * side
-        parts.append(name.format(left - 6, y + 0.5 * side + 0.35 * size, role, size, tick.label))
+        parts.append(SIZED.format(left - 6, y + 0.5 * side + 0.35 * size, role, size, tick.label))
         for j, (value, tip) in enumerate(zip(cells.values[i], tips, strict=True)):
             parts.append(cell.format(left + j * side, y, np.sqrt(value), _tip(tip)))
     gap = 0.94 * side  # said once, not in every cell
@@ -150,18 +161,28 @@ def _(mark: Rule, frame: Frame) -> Markup:
 @_write.register
 def _(mark: Boxes, frame: Frame) -> Markup:
     group = Markup('<g class="box"><path d="{}"/><path class="median" d="{}"/>{}</g>')
-    half = min(0.3 * frame.x.step, 30.0)
+    along, across = (frame.x, frame.y) if mark.lying else (frame.y, frame.x)
+    half = min(0.3 * across.step, 6.0 if mark.lying else 30.0)
     parts = []
     for i, (box, tip) in enumerate(zip(mark.quartiles, mark.tips, strict=True)):
-        at = frame.x(i)
-        low, first, middle, third, high = frame.y(box)
-        path = (
-            f"M{at - half:.1f} {first:.1f}h{2 * half:.1f}V{third:.1f}h{-2 * half:.1f}z"
-            f"M{at:.1f} {first:.1f}V{low:.1f}M{at:.1f} {third:.1f}V{high:.1f}"
-        )
-        median = f"M{at - half:.1f} {middle:.1f}h{2 * half:.1f}"
-        parts.append(group.format(path, median, _tip(tip)))
+        at = across(i)
+        low, first, middle, third, high = along(box)
+        lines = [
+            [(first, -half), (first, half), (third, half), (third, -half)],
+            [(first, 0.0), (low, 0.0)],
+            [(third, 0.0), (high, 0.0)],
+            [(middle, -half), (middle, half)],
+        ]
+        drawn = [_broken(line, at, mark.lying) for line in lines]
+        parts.append(group.format(f"{drawn[0]}z{drawn[1]}{drawn[2]}", drawn[3], _tip(tip)))
     return NOTHING.join(parts)
+
+
+def _broken(line: list[tuple[float, float]], at: float, lying: bool) -> str:
+    """A line through points, each told as its value and its distance from the middle of a box."""
+    along, off = np.array(line).T
+    x, y = (along, at + off) if lying else (at + off, along)
+    return f"M{_through(x, y)}"
 
 
 @_write.register

@@ -15,6 +15,16 @@ SHORTEST_CUT = 24
 # What a spreadsheet would run as a formula. The script of the page uses the same pattern, so it
 # keeps to what Python and JavaScript both understand.
 DANGEROUS = r"^[=+\-@\t\r]"
+LABELS = {
+    "q_value": "q-value",
+    "theta": "coefficient",
+    "theta_knockoff": "knockoff's",
+    "p_value": "p-value",
+    "p_value_alone": "p-value alone",
+    "left": "not in neighbours",
+    "relevance_unadjusted": "relevance, raw",
+    "least_alike": "least alike",
+}
 
 
 def table_data(selection: Selection) -> dict[str, Any]:
@@ -32,6 +42,7 @@ def table_data(selection: Selection) -> dict[str, Any]:
     return {
         "columns": list(columns),
         "rows": [list(row) for row in zip(*columns.values(), strict=True)],
+        "labels": {name: LABELS.get(name, name.replace("_", " ")) for name in columns},
         "dangerous": DANGEROUS,
         "cut": cut,
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,9 @@ class Shape:
         10%, 25%, 50%, 75% and 90% points in each group, of the target (of the feature for classes).
     output
         Which of several outputs was taken: the one that differs most between the groups.
+    shares, means
+        Of a feature that is mostly zero, against classes: the share of rows above zero in each
+        class, and the mean; empty otherwise.
     """
 
     kind: str
@@ -51,6 +54,8 @@ class Shape:
     counts: Indices
     quantiles: Matrix
     output: int = 0
+    shares: Vector = field(default_factory=lambda: np.empty(0))
+    means: Vector = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
         size = len(self.counts), len(QUANTILES)  # which JSON does not tell if there are no groups
@@ -115,8 +120,10 @@ def take_picture(
 def shape_of(x: Vector, target: Target) -> Shape:
     """A feature against the target, to the last digit."""
     if target.kind == "classes":
-        group = target.values.astype(np.intp)
-        return _summary("classes", group, x[:, None], np.array(target.labels, dtype=object))
+        names = np.array(target.labels, dtype=object)[target.order]
+        group = np.argsort(target.order)[target.values.astype(np.intp)]
+        shape = _summary("classes", group, x[:, None], names)
+        return _above_zero(shape, x, group) if _mostly_zero(x) else shape
     outputs = target.values.reshape(target.n_rows, -1)
     levels, level = np.unique(x, return_inverse=True)
     if len(levels) <= MOST_LEVELS:
@@ -163,6 +170,19 @@ def _median(x: Vector) -> float:
 
 def _to_show(shape: Shape) -> Shape:
     return replace(shape, at=rounded(shape.at), quantiles=rounded(shape.quantiles))
+
+
+def _mostly_zero(x: Vector) -> bool:
+    """Whether quantiles tell little: counts of which most are 0, and columns of 0 and 1."""
+    return bool((x >= 0).all() and (np.mean(x > 0) < 0.5 or np.isin(x, (0, 1)).all()))
+
+
+def _above_zero(shape: Shape, x: Vector, group: Indices) -> Shape:
+    """A shape with the share of rows above zero, and the mean, of each class that it shows."""
+    large = np.flatnonzero(np.bincount(group) >= FEWEST_ROWS)
+    shares = np.array([np.mean(x[group == g] > 0) for g in large])
+    means = np.array([np.mean(x[group == g]) for g in large])
+    return replace(shape, shares=rounded(shares), means=rounded(means))
 
 
 def rounded(values: Matrix) -> Matrix:

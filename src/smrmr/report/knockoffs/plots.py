@@ -43,16 +43,15 @@ def importance_plot(selection: Selection) -> Plot:
             Rule(threshold, f"threshold {threshold:.3g}"),
             Rule(-threshold, "its mirror image", "mirror"),
         ]
-    n, size = len(ranked), np.abs(W[drawn[0]]) * 1.08
+    n, deepest = len(ranked), max(0.0, -W.min(), threshold if threshold < np.inf else 0.0)
     left_out = f" (first {MOST_BARS} of {n})" if n > MOST_BARS else ""
-    low = -size if threshold < np.inf or (W < 0).any() else 0.0
     return Plot(
         title,
         f"rank by size of W{left_out}",
         "W" if len(selection.evidence.draws) == 1 else "mean W",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
-        y_limits=(low, size),
+        y_limits=(-1.08 * deepest, 1.08 * max(float(W.max()), deepest * (W.max() <= 0))),
     )
 
 

@@ -1,6 +1,7 @@
 """Describes the figures of the tests: p-values, what others explain, and fits of the target."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 MOST_BARS = 40
 N_BINS = 20
 LEAD = 1 / N_BINS  # p-value up to which a feature is worth a look: the first bar
-MOST_PARTS = 12  # classes or outputs whose fits are drawn
+MOST_PARTS = 20  # classes or outputs whose fits are drawn
 FIT_ROLES = ("selected", "kept", "negative")
 
 
@@ -96,11 +97,10 @@ def alone_plot(selection: Selection) -> Plot:
 def fits_plot(selection: Selection) -> Plot:
     """Share of the target's variance that each fit explains on rows left out."""
     title = "What the fits of the target explain"
-    fits = selection.evidence.fits[:MOST_PARTS]
+    fits = _in_order(selection)[:MOST_PARTS]
     if all(share <= 0 for fit in fits for share in fit.explained.values()):
         return Plot(title, nothing="No fit explains anything of the target on rows left out.")
     kinds = kinds_of_fit(selection)
-    wide = len(kinds) + 1
     marks: list[Mark] = []
     for i, (kind, role) in enumerate(kinds):
         shares = np.array([fit.explained[kind] for fit in fits])
@@ -108,22 +108,27 @@ def fits_plot(selection: Selection) -> Plot:
             f"{short(fit.part)}, {kind}: {100 * max(share, 0.0):.0f}% explained"
             for fit, share in zip(fits, shares, strict=True)
         ]
-        at = np.arange(len(fits), dtype=np.float64) * wide + i
-        marks.append(Stems(at, np.maximum(shares, 0.0), role, tuple(tips)))
-    if len(fits) == 1:
-        ticks = [Tick(float(i), kind) for i, (kind, _) in enumerate(kinds)]
-    else:
-        ticks = [Tick(q * wide + (wide - 2) / 2, short(fit.part, 16)) for q, fit in enumerate(fits)]
+        rows = np.arange(len(fits), dtype=np.float64) if len(fits) > 1 else np.array([float(i)])
+        marks.append(Points(np.maximum(shares, 0.0), rows, role, tuple(tips)))
+    names = [short(fit.part, 60) for fit in fits] if len(fits) > 1 else [kind for kind, _ in kinds]
     hidden = len(selection.evidence.fits) - len(fits)
     return Plot(
         title,
-        f"{hidden} more not drawn" if hidden else "",
         "share explained on rows left out",
+        f"{hidden} more not drawn" if hidden else "",
         tuple(marks),
-        x_ticks=tuple(ticks),
-        x_limits=(-1.0, float(len(fits) * wide - 1)),
-        y_limits=(0.0, 1.05),
+        x_limits=(0.0, 1.05),
+        y_ticks=tuple(Tick(float(i), name) for i, name in enumerate(names)),
+        y_limits=(len(names) - 0.4, -0.6),
     )
+
+
+def _in_order(selection: Selection) -> list[Any]:
+    """Fits of classes in the order in which classes are shown, others as they are."""
+    shapes = selection.picture.shapes
+    place = {name: i for i, name in enumerate(shapes[0].names)} if shapes else {}
+    fits: tuple[Any, ...] = selection.evidence.fits
+    return sorted(fits, key=lambda fit: place.get(fit.part, len(place)))
 
 
 def relevance_plot(selection: Selection) -> Plot:

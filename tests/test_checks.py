@@ -1,0 +1,188 @@
+"""Verdicts of the report's checks: each said of numbers made so that the answer is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recipes import recipe
+from smrmr import Recipe, select
+from smrmr.report import knockoffs, render, tests
+from smrmr.report.checks import checked
+from smrmr.report.tests.checks import histogram_verdict
+from test_report import Page, reweighted
+
+pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+WORDS = {"fine", "look at this", "not tested"}
+
+
+@pytest.fixture(scope="module")
+def tested():
+    """100 features of which the first two tell about y, single ones asked about."""
+    X = np.random.default_rng(0).normal(size=(80, 100))
+    return select(X, X[:, 0] - X[:, 1], Recipe(fdr=0.1, alike=None))
+
+
+@pytest.fixture(scope="module")
+def filtered():
+    X = np.random.default_rng(0).normal(size=(120, 20))
+    return select(X, X[:, :8].sum(axis=1), recipe(fdr=0.3), rng=0)
+
+
+def verdict(selection, name):
+    account = {"tests": tests, "knockoffs": knockoffs}[selection.evidence.kind]
+    found = {known: said for known, _, said in checked(selection, account.CHECKS)}
+    return found[name]
+
+
+def changed(selection, **evidence):
+    return replace(selection, evidence=replace(selection.evidence, **evidence)).at(selection.fdr)
+
+
+EVEN = (np.arange(100) + 0.5) / 100
+
+
+@pytest.mark.parametrize(
+    ("p", "word", "told"),
+    [
+        (EVEN, "fine", "about as many"),
+        (EVEN**0.3, "look at this", "lean towards 1"),
+        (0.55 * EVEN, "look at this", "very many features matter a little"),
+        (np.where(EVEN < 0.3, EVEN, 1.0), "not tested", "too few"),
+    ],
+)
+def test_p_values_should_be_even(tested, p, word, told):
+    """Oracle: p-values that are even by construction, bent upwards, bent downwards, or few."""
+    said = verdict(changed(tested, p_of_hypotheses=p), "histogram")
+    assert said.word == word
+    assert told in said.told
+    low, high = np.sum((p > 0.1) & (p <= 0.5)), np.sum((p > 0.5) & (p <= 0.9))
+    assert word == "not tested" or f"{low} p-values lie between 0.1 and 0.5, {high}" in said.told
+
+
+def test_even_p_values_raise_no_alarm(tested, rng):
+    """Law: of uniform p-values, nearly none may be called uneven."""
+    words = [
+        histogram_verdict(changed(tested, p_of_hypotheses=rng.random(100))).word for _ in range(300)
+    ]
+    assert words.count("look at this") <= 3
+
+
+def test_the_guard_is_told(tested):
+    assert verdict(changed(tested, guarded=np.array([], int)), "guard").word == "fine"
+    raised = verdict(changed(tested, guarded=np.array([3, 4])), "guard")
+    assert raised.word == "look at this"
+    assert "2 features depend" in raised.told
+    off = {**tested.evidence.settings, "guard": False}
+    assert verdict(changed(tested, settings=off), "guard").word == "not tested"
+
+
+def test_fits_that_explain_nothing_are_to_be_looked_at(tested):
+    (fit,) = tested.evidence.fits
+    for share, word in ((0.62, "fine"), (0.01, "look at this"), (-0.3, "look at this")):
+        said = verdict(changed(tested, fits=(replace(fit, explained={"LASSO": share}),)), "fits")
+        assert said.word == word
+        assert ("62%" in said.told) == (share == 0.62)
+
+
+def test_features_that_nearly_made_it_are_counted(tested):
+    """Oracle: Benjamini and Hochberg's q-values of three small p-values among 100, by hand."""
+    p = np.full(100, 0.9)
+    p[:2] = 1e-6
+    p[2] = 0.0042  # q-value 0.14
+    said = verdict(changed(tested, p_of_hypotheses=p), "best")
+    assert said.word == "look at this"
+    assert "1 more feature nearly made it: q-values up to 0.14 at level 0.1" in said.told
+    p[2] = 0.0048  # 0.16
+    said = verdict(changed(tested, p_of_hypotheses=p), "best")
+    assert said.word == "fine"
+    assert "q-value of 0.16" in said.told
+
+
+def test_findings_that_are_not_seen_alone_are_named(tested):
+    marginal = np.full(100, 1e-4)
+    assert verdict(changed(tested, marginal=marginal), "alone").word == "fine"
+    marginal[1] = 0.5
+    said = verdict(changed(tested, marginal=marginal), "alone")
+    assert said.word == "look at this"
+    assert said.told.startswith(f"1 of {len(tested.selected)} findings is seen only once other")
+    assert said.told.endswith("for: x1.")
+    nothing = changed(tested, p_of_hypotheses=np.full(100, 0.9))
+    assert verdict(nothing, "alone").word == "not tested"
+
+
+def test_findings_that_repeat_each_other_are_named(tested):
+    n = len(tested.picture.features)
+    for value, word in ((0.1, "fine"), (0.6, "look at this")):
+        matrix = np.where(np.eye(n) > 0, 1.0, 0.01)
+        at = [int(np.flatnonzero(tested.picture.features == k)[0]) for k in (0, 1)]
+        matrix[np.ix_(at, at)] = np.array([[1.0, value], [value, 1.0]])
+        picture = replace(tested.picture, redundancy=matrix)
+        said = verdict(replace(tested, picture=picture), "redundancy")
+        assert said.word == word
+        assert f"an association of {value:.2f}" in said.told
+        assert {"x0", "x1"} <= set(said.told.replace(":", "").split())
+
+
+def test_what_adjusting_took_away_is_named(tested):
+    """Oracle: the ten most relevant features before, of which one loses more than half."""
+    before = tested.relevance.copy()
+    top = int(np.argmax(before))
+    raw = before.copy()
+    raw[top] *= 3
+    said = verdict(replace(tested, unadjusted=raw), "adjusting")
+    assert said.word == "look at this"
+    assert said.told.endswith(f"once covariates are adjusted for: x{top}.")
+    assert verdict(replace(tested, unadjusted=before), "adjusting").word == "fine"
+    with pytest.raises(KeyError):
+        verdict(tested, "adjusting")  # nothing was adjusted for
+
+
+def test_independence_of_rows_is_stated_and_not_tested(tested, filtered):
+    for found in (tested, filtered):
+        said = verdict(found, "rows")
+        assert said.word == "not tested"
+        assert "no sample was measured twice" in said.told
+    grouped = replace(tested, rows_asked="means", n_groups_of_rows=20)
+    assert "Groups are independent of each other" in verdict(grouped, "rows").told
+
+
+def test_knockoffs_are_judged(filtered):
+    """Oracle: each number that a verdict goes by, set to both sides of its limit."""
+    (draw,) = filtered.evidence.draws
+
+    def said(name, **changes):
+        return verdict(changed(filtered, draws=(replace(draw, **changes),)), name)
+
+    good = replace(draw.diagnosis, moment_p=0.5, curve_p=0.5, accuracy_p=0.5)
+    assert said("diagnosis", diagnosis=good).word == "fine"
+    bad = said("diagnosis", diagnosis=replace(good, moment_p=0.001))
+    assert (bad.word, "cannot be relied on" in bad.told) == ("look at this", True)
+    assert said("lambda", at_floor=False).word == "fine"
+    assert said("lambda", at_floor=True).word == "look at this"
+    assert said("lambda", losses=np.full(len(draw.losses), np.nan)).word == "not tested"
+    assert said("relevance", n_screen=0).word == "fine"
+    assert said("relevance", n_screen=50).word == "not tested"
+    assert verdict(filtered, "fdp").word == "fine"
+    assert "at most" in verdict(filtered, "fdp").told
+    assert verdict(filtered.at(0.01), "fdp").word == "not tested"
+    assert verdict(filtered, "importance").word == "fine"
+    lost = reweighted(filtered, lambda W: -np.abs(W))
+    assert verdict(lost, "importance").told == "No feature did better than its knockoff."
+    assert verdict(filtered.at(0.01), "importance").word == "look at this"
+
+
+def test_every_check_is_folded_and_begins_with_its_verdict(tested, filtered):
+    """Law: one folded element per check whose first words are the verdict's."""
+    for found, account in ((tested, tests), (filtered, knockoffs)):
+        page = Page(render(found))
+        answers = checked(found, account.CHECKS)
+        assert {said.word for _, _, said in answers} <= WORDS
+        for name, check, said in answers:
+            text = " ".join(page.text[f"check-{name}"].split())
+            assert text.startswith(f"{said.word.capitalize()} {check.asks} {said.told}")
+        folded = [attributes for tag, attributes in page.elements if tag == "details"]
+        assert all("open" not in attributes for attributes in folded)
+        assert {f"check-{name}" for name, _, _ in answers} <= {a.get("id") for a in folded}

@@ -75,7 +75,7 @@ def begin(work: str) -> None:
 def note(text: str) -> None:
     """Say something that is no part of the answer."""
     line.end()
-    console.print(text, highlight=False, markup=False)
+    console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
 def terminal_progress() -> Any:

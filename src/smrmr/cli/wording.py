@@ -40,12 +40,13 @@ def by_options(message: str, options: Mapping[str, str]) -> str:
         message = re.sub(pattern, "", message)
     names = "|".join(map(re.escape, known))
     bare = "|".join(re.escape(name) for name in known if "_" in name) or "(?!)"
-    pattern = rf"\b(?P<name>{names})=(?P<value>{VALUE})|{QUOTED}"
+    pattern = rf"\b(?P<name>{names})=(?P<value>{VALUE})|(?<=no setting )'(?P<lacking>{names})'"
+    pattern += rf"|{QUOTED}"
     pattern += rf"|(?<![\w/.-])(?P<bare>{bare})(?![\w/=-]|\.\w)"
 
     def said(match: re.Match[str]) -> str:
-        if match["bare"]:
-            return known[match["bare"]]
+        if alone := match["bare"] or match["lacking"]:
+            return known[alone]
         if not match["name"]:
             return match[0]  # in quotation marks: the user's own words
         return f"{known[match['name']]} {_typed(match['value'])}".rstrip()

@@ -33,7 +33,10 @@ def test_demo_counts_true_false_and_missed_features(options, tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     done = invoke("demo", "--design", "1.d", "--n", "400", "--p", "150", *options)
     assert done.exit_code == 0, done.output
-    last = done.stdout.splitlines()[-2]
+    lines = done.stdout.splitlines()
+    assert len(lines) + len(done.stderr.splitlines()) < 24  # with the command itself, a screen
+    assert max(map(len, lines)) <= 80
+    last = lines[-2]
     found, false, missed = map(int, re.findall(r"\d+", last))
     assert (tmp_path / "smrmr-demo" / "report.html").exists()
     rows = [line.split("│") for line in done.stdout.splitlines() if re.match(r" *x\d+ +│", line)]

@@ -55,7 +55,7 @@ def table(tmp_path, monkeypatch):
         (["--version"], smrmr.__version__),
         (["select", "--help"], "--overwrite"),
         (["select", "d.csv", "--colour", "red"], "--colour"),
-        (["select", "d.csv", "--fdr", "low"], "'--fdr': 'low'"),
+        (["select", "d.csv", "--fdr", "low"], "Invalid value for '--fdr'"),
         (["--show-completion", "bash"], "_SMRMR_COMPLETE"),
     ],
 )

@@ -9,7 +9,6 @@ from typing import Annotated, get_type_hints
 import typer
 from typer import Argument, Option
 
-from .. import __version__
 from .options import EachOptionOnce, configured, resumed
 from .terminal import clear_errors
 
@@ -28,8 +27,10 @@ app = typer.Typer(
 
 
 def _show_version(asked: bool) -> None:
+    from importlib.metadata import version
+
     if asked:
-        typer.echo(__version__)
+        typer.echo(version("smrmr"))
         raise typer.Exit
 
 

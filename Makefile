@@ -35,6 +35,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed.solver
 	$(BIN)/python -m benchmarks.speed.knockoffs
 	$(BIN)/python -m benchmarks.speed.fit
+	$(BIN)/python -m benchmarks.speed.startup
 
 $(VENV)/created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "smrmr needs Python 3.10 or newer; set PYTHON=...")'

@@ -29,20 +29,25 @@ def run(*arguments, cwd=None):
 
 @pytest.mark.parametrize("options", [[], ["--control", "knockoffs"]])
 def test_demo_counts_true_false_and_missed_features(options, tmp_path, monkeypatch):
-    """The counts agree with the table, and an easy design is mostly found."""
+    """The counts and the table agree with selected.csv, and an easy design is mostly found."""
     monkeypatch.chdir(tmp_path)
     done = invoke("demo", "--design", "1.d", "--n", "400", "--p", "150", *options)
     assert done.exit_code == 0, done.output
-    last = done.stdout.splitlines()[-2]
+    lines = done.stdout.splitlines()
+    assert len(lines) + len(done.stderr.splitlines()) < 24  # with the command itself, a screen
+    assert max(map(len, lines)) <= 80
+    last = lines[-2]
     found, false, missed = map(int, re.findall(r"\d+", last))
     assert (tmp_path / "smrmr-demo" / "report.html").exists()
-    rows = [line.split("│")[1:-1] for line in done.stdout.splitlines() if line.startswith("│ x")]
-    truths = [cells[-1].strip() for cells in rows]
+    rows = [line.split("│") for line in done.stdout.splitlines() if re.match(r" *x\d+ +│", line)]
+    true = {f"x{k}" for k in range(0, 100, 10)}
+    selected = pd.read_csv(tmp_path / "smrmr-demo" / "selected.csv")["feature"].tolist()
+    truths = [str(name in true).lower() for name in selected]
     assert (truths.count("true"), truths.count("false")) == (found, false)
     assert found + missed == 10
     assert found >= 7
-    true = {f"x{k}" for k in range(0, 100, 10)}
-    assert all((cells[0].strip() in true) == (cells[-1].strip() == "true") for cells in rows)
+    shown = [(cells[0].strip(), cells[-1].strip()) for cells in rows]
+    assert shown == list(zip(selected, truths, strict=True))[:12]
 
 
 @pytest.mark.parametrize("options", [["--n", "20"], ["--n", "60", "--control", "knockoffs"]])
@@ -66,7 +71,7 @@ def test_bad_design_is_a_message_and_not_a_traceback():
 
 
 def test_version():
-    assert run("version").stdout.strip() == version("smrmr")
+    assert run("--version").stdout.strip() == version("smrmr")
 
 
 def test_examples_of_every_help_page_work_when_pasted(tmp_path, monkeypatch):
@@ -98,6 +103,7 @@ def invoke(*arguments):
 def test_every_setting_is_reachable(table, tmp_path):
     """Oracle: the recipe made in Python. The paper's pipeline and each stage have an option."""
     arguments = ["select", table, "--target", "y", "--out", tmp_path / "out", "--json"]
+    arguments.append("--overwrite")
     cases = {
         ("--control", "paper"): KnockoffFilter.paper(),
         ("--measure", "pearson", "--penalty", "scad(a=3)"): KnockoffFilter(
@@ -130,8 +136,8 @@ def test_options_and_settings_files_name_every_choice_of_the_recipe():
     [
         (["--target", "y", "--target", "x1"], "--target was given 2 times. Give it once."),
         (["--target=y", "--fdr", "0.1", "--fdr=0.2"], "--fdr was given 2 times"),
-        (["--target", "y", "--jobs", "0"], "n_jobs=0"),
-        (["--target", "y", "--measure", "magic"], "measure='magic' is not known"),
+        (["--target", "y", "--jobs", "0"], "--jobs 0 is not a number"),
+        (["--target", "y", "--measure", "magic"], "--measure magic is not known"),
         (["--target", "y", "--screening", "split(half=1)"], "split has no setting half"),
         (["--target", "y", "--out", "table.csv"], "--out table.csv is a file. Name a folder"),
     ],

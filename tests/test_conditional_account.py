@@ -402,15 +402,15 @@ def test_the_command_line_runs_tests(table, tmp_path, options, control):
     [
         (
             ["--control", "knockoffs", "--multiplicity", "by"],
-            "'knockoffs' has no setting 'multiplicity'",
+            "'knockoffs' has no setting --multiplicity",
         ),
         (
             ["--measure", "hsic", "--multiplicity", "by"],
-            "'knockoffs' has no setting 'multiplicity'",
+            "'knockoffs' has no setting --multiplicity",
         ),
-        (["--control", "tests", "--measure", "hsic"], "'tests' has no setting 'measure'"),
-        (["--control", "tests", "--penalty", "l1"], "'tests' has no setting 'penalty'"),
-        (["--control", "tests", "--multiplicity", "b"], "multiplicity='b' is not known"),
+        (["--control", "tests", "--measure", "hsic"], "'tests' has no setting --measure"),
+        (["--control", "tests", "--penalty", "l1"], "'tests' has no setting --penalty"),
+        (["--control", "tests", "--multiplicity", "b"], "--multiplicity b is not known"),
     ],
 )
 def test_options_of_the_other_controller_are_refused(table, options, message):

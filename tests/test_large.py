@@ -137,6 +137,7 @@ def test_the_command_resumes_a_run(genotypes, tmp_path):
     options = write_npy(tmp_path, genotypes)
     command = ["select", str(options["path"]), "--pheno", str(options["pheno"]), "--id", "row"]
     command += ["--target", "size", "--fdr", "0.5", "--json", "--out", str(tmp_path / "out")]
+    command.append("--overwrite")
     plain = answer(CliRunner().invoke(app, command))
     run = tmp_path / "run"
     assert answer(CliRunner().invoke(app, [*command, "--run-dir", str(run)])) == plain
@@ -155,7 +156,7 @@ def test_the_command_resumes_a_run(genotypes, tmp_path):
     (mine / "command.json").write_text("{}")
     for arguments, fault in (
         ([*command[1:], "--run-dir", str(mine)], "holds no run"),
-        (["--resume", str(run), "--fdr", "0.1"], "leave out fdr"),
+        (["--resume", str(run), "--fdr", "0.1"], "leave out --fdr"),
         (["--resume", str(tmp_path)], "holds no run of smrmr select"),
         ([*command[1:], "--run-dir", str(run), "--seed", "4"], "seed was 0 and is 4"),
         ([], "name the file to read"),

@@ -1,5 +1,5 @@
 """Runs `python -m smrmr` as the command `smrmr`."""
 
-from .cli.commands import main
+from .cli import main
 
 main()

@@ -90,7 +90,7 @@ class Recipe:
         if n_kinds > 1 and not self.control.nested_groups:
             raise ValueError(
                 f"groups of {n_kinds} kinds were asked for, one within the other, and knockoffs "
-                "take one kind. Give alike one cut, or use control='tests'."
+                "take one kind. Give one cut, such as alike=0.7, or use control='tests'."
             )
         parse_bytes(self.max_memory)
         if self.n_jobs is not None:

@@ -10,7 +10,8 @@ from ..report.words import level_that_selects
 from ..selection import Selection
 from .options import STAGES
 
-HERE = ("file", "config", "resume", "run_dir", "json", "on_empty")  # of this run, not of the next
+# of this run, not of the next
+HERE = ("file", "config", "resume", "run_dir", "json", "on_empty", "overwrite", "quiet")
 
 
 def next_steps(

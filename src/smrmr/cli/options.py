@@ -1,20 +1,20 @@
 """Reads the options of a command: typed, from a settings file, or of a run taken up again."""
 
+from __future__ import annotations
+
 import json
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 from typer.core import TyperCommand
 
-from ..control import as_control
-from ..data.formats.packed import STANDARD_INPUT
-from ..recipe import Recipe
-from ..runs.checkpoints import ABOUT, COMMAND, check_free
-from ..runs.files import replacing
-from ..settings import change_strategy
+from .terminal import naming
 from .toml import read_toml
+
+if TYPE_CHECKING:
+    from ..recipe import Recipe
 
 KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings file
     str: ("a text in quotes", (str,)),
@@ -26,10 +26,20 @@ KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings f
 }
 STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws", "multiplicity")
 NOT_IN_FILES = {"file", "config", "resume"}
+WHERE_AND_HOW = ("jobs", "scheduler", "json", "quiet", "out", "overwrite")  # no part of the answer
 
 
 class EachOptionOnce(TyperCommand):
-    """Refuses an option that is given twice, of which the last would win unseen."""
+    """Refuses an option that is given twice, of which the last would win unseen.
+
+    Its messages name its options.
+    """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; options go by their long names."""
+        options = [option for option in self.params if option.param_type_name == "option"]
+        with naming({str(option.name): max(option.opts, key=len) for option in options}):
+            return super().invoke(ctx)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Count the options before they are read."""
@@ -45,6 +55,9 @@ class EachOptionOnce(TyperCommand):
 
 def recipe_of(options: dict[str, Any]) -> Recipe:
     """What to do, from the options of `smrmr select`."""
+    from ..recipe import Recipe
+    from ..settings import change_strategy
+
     changes = {name: options[name] for name in STAGES if options[name] is not None}
     if "draws" in changes:
         changes["n_draws"] = changes.pop("draws")
@@ -64,6 +77,8 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
 
 def _control_for(control: str, changes: dict[str, Any]) -> Any:
     """The controller asked for; where the choice is ours, one that has the settings asked for."""
+    from ..control import as_control
+
     picked = as_control(control)
     if control == "auto" and not set(changes) <= {f.name for f in fields(picked)}:
         return as_control("knockoffs")
@@ -80,10 +95,10 @@ def configured(
     for name, value in read_toml(config).items():
         key = name.replace("-", "_")
         if key not in set(options) - NOT_IN_FILES:
-            known = ", ".join(sorted(set(options) - NOT_IN_FILES))
+            known = ", ".join(sorted(set(options) - NOT_IN_FILES)).replace("_", "-")
             raise ValueError(f"{config}: {name!r} is not an option. Options are {known}.")
         if not _typed(context, key):
-            options[key] = _checked(hints[key], key, value, config)
+            options[key] = _checked(hints[key], name, value, config)
     return options
 
 
@@ -93,18 +108,22 @@ def _typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _checked(hint: Any, key: str, value: Any, config: Path) -> Any:
+def _checked(hint: Any, name: str, value: Any, config: Path) -> Any:
     """A value of the settings file, if it is of the kind that the command line takes."""
     kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
     wanted, types = KINDS[kinds[0]]
     items = value if type(value) is list else ()
     if type(value) not in types or any(type(item) is not str for item in items):
-        raise ValueError(f"{config}: {key} = {value!r} must be {wanted}.")
+        raise ValueError(f"{config}: {name} = {value!r} must be {wanted}.")
     return value
 
 
 def keep_command(options: dict[str, Any]) -> None:
     """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
+    from ..data.formats.packed import STANDARD_INPUT
+    from ..runs.checkpoints import ABOUT, COMMAND, check_free
+    from ..runs.files import replacing
+
     if str(options["file"]) == STANDARD_INPUT:
         raise ValueError("--run-dir needs a file that can be read again: save the table, not -.")
     folder = Path(options["run_dir"])
@@ -120,7 +139,12 @@ def keep_command(options: dict[str, Any]) -> None:
 
 
 def resumed(context: typer.Context, folder: Path) -> dict[str, Any]:
-    """The options that a run was started with; only where and how it is computed may change."""
+    """The options that a run was started with; only where and how it is computed may change.
+
+    A folder that the run was allowed to write to may hold its own answer by now.
+    """
+    from ..runs.checkpoints import COMMAND
+
     path = folder / COMMAND
     try:
         options = {**context.params, **json.loads(path.read_text(encoding="utf-8"))}
@@ -128,10 +152,11 @@ def resumed(context: typer.Context, folder: Path) -> dict[str, Any]:
         raise ValueError(
             f"{folder} holds no run of smrmr select. Start one: smrmr select FILE --run-dir DIR"
         ) from None
-    for name in context.params:
-        if name == "resume" or not _typed(context, name):
-            continue
-        if name not in ("jobs", "scheduler", "json", "out"):
-            raise ValueError(f"--resume takes up a run as it was: leave out {name}.")
+    typed = [name for name in context.params if name != "resume" and _typed(context, name)]
+    for name in typed:
+        if name not in WHERE_AND_HOW:
+            option = "FILE" if name == "file" else f"--{name.replace('_', '-')}"
+            raise ValueError(f"--resume takes up a run as it was: leave out {option}.")
         options[name] = context.params[name]
+    options["overwrite"] = options["overwrite"] or "out" not in typed
     return options | {"run_dir": folder}  # which may have been moved

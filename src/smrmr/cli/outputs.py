@@ -10,6 +10,7 @@ from typing import Any
 from ..report import write_report
 from ..report.table import DANGEROUS
 from ..selection import Selection
+from .folders import ANSWER
 
 
 def write_outputs(selection: Selection, folder: Path) -> list[Path]:
@@ -25,20 +26,14 @@ def write_outputs(selection: Selection, folder: Path) -> list[Path]:
         write_csv(selection.findings().drop(columns="selected"), made / "selected.csv")
         write_csv(selection.groups(), made / "groups.csv")
         write_csv(frame, made / "features.csv")
-        (made / "selection.json").write_text(selection.to_json(), encoding="utf-8")
+        (made / ANSWER).write_text(selection.to_json(), encoding="utf-8")
         write_report(selection, made / "report.html")
-        names = ("selected.csv", "groups.csv", "features.csv", "selection.json", "report.html")
-        for name in names:
+        names = (ANSWER, "selected.csv", "groups.csv", "features.csv", "report.html")
+        for name in names:  # first what tells that the folder is ours
             (made / name).replace(folder / name)
     finally:
         shutil.rmtree(made, ignore_errors=True)
     return [folder / name for name in names]
-
-
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written to, before anything is computed."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"--out {folder} is a file. Name a folder, which is made if need be.")
 
 
 def write_csv(frame: Any, path: Path) -> None:

@@ -1,8 +1,9 @@
 """What every command of the terminal shares: progress, warnings, and errors in one line."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
 from typing import Any
@@ -10,9 +11,22 @@ from typing import Any
 import typer
 from rich.console import Console
 
-from ..runs.progress import plain_lines, progress_bars
+from ..runs.progress import ProgressLine, progress_bars
+from .wording import by_options
 
-console = Console(stderr=True)
+console = Console(stderr=True)  # quiet while a command was asked to be
+line = ProgressLine()
+_options: ContextVar[Mapping[str, str] | None] = ContextVar("options", default=None)
+
+
+@contextmanager
+def naming(options: Mapping[str, str]) -> Iterator[None]:
+    """Let messages name these options, given by the names of their parameters."""
+    token = _options.set(options)
+    try:
+        yield
+    finally:
+        _options.reset(token)
 
 
 @contextmanager
@@ -23,11 +37,18 @@ def clear_errors(kept: str = "nothing was written") -> Iterator[None]:
             warnings.showwarning = _show_warning
             yield
     except (ValueError, ImportError, OSError, MemoryError, RuntimeError) as error:
-        typer.echo(f"smrmr: {error or type(error).__name__}", err=True)
-        raise typer.Exit(2) from None
+        _fail(_worded(str(error) or type(error).__name__), 2)
     except KeyboardInterrupt:
-        typer.echo(f"smrmr: interrupted; {kept}.", err=True)
-        raise typer.Exit(130) from None
+        _fail(f"interrupted; {kept}.", 130)
+    finally:
+        line.end()
+        console.quiet = False
+
+
+def _fail(message: str, code: int) -> None:
+    line.end()
+    typer.echo(f"smrmr: {message}", err=True)
+    raise typer.Exit(code) from None
 
 
 @contextmanager
@@ -43,10 +64,30 @@ def _kill_as_interrupt() -> Iterator[None]:
         signal(SIGTERM, before)
 
 
+def begin(work: str) -> None:
+    """Say at once what is done first, while what it takes is loaded."""
+    if console.is_terminal:
+        console.print(f"{work} ...", highlight=False, markup=False)
+    elif not console.quiet:
+        line.add(work)
+
+
+def note(text: str) -> None:
+    """Say something that is no part of the answer."""
+    line.end()
+    console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
+
+
 def terminal_progress() -> Any:
-    """Bars on a terminal, plain lines elsewhere."""
-    return progress_bars() if console.is_terminal else nullcontext(plain_lines)
+    """Bars on a terminal, one plain line elsewhere, nothing if asked to be quiet."""
+    if console.quiet:
+        return nullcontext()
+    return progress_bars(console) if console.is_terminal else line.stages()
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    console.print(f"Warning: {message}", highlight=False, markup=False)
+    note(f"Warning: {_worded(str(message))}")
+
+
+def _worded(message: str) -> str:
+    return by_options(message, _options.get() or {})

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from ..types import Data, Indices, Matrix, Vector
 from .columns import Columns, first_appearance
 from .frames import in_pandas
 from .messages import named, quoted, warn
+from .ranks import average_ranks
 from .scaling import unit_columns
 from .sources import Which
 
@@ -205,7 +205,7 @@ def _design(name: str, column: Any) -> Matrix:
         raise ValueError(f"covariate {name} has infinite values. Replace them.")
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
-    scores = ndtri((rankdata(values) - 0.5) / len(values))
+    scores = ndtri((average_ranks(values) - 0.5) / len(values))
     bends = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
     return np.stack([(values - values.mean()) / values.std(), scores, *bends], axis=1)
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector
 from .columns import MIN_ROWS, Block, Columns, first_appearance, refuse_sparse_or_masked
 from .frames import in_pandas
 from .messages import refuse_commas, warn
+from .ranks import average_ranks
 from .survival import deviance_residuals, looks_like_survival, read_survival
 
 logger = logging.getLogger(__name__)
@@ -126,7 +126,7 @@ def compared(target: Target, covariates: Matrix | None = None) -> Target:
     That is ranks of stages, and survival as residuals given covariates, orthonormal rows.
     """
     if target.asked == "ordinal":
-        return replace(target, values=np.asarray(rankdata(target.values)))
+        return replace(target, values=average_ranks(target.values))
     if target.survival is None:
         return target
     time, event = target.survival
@@ -145,14 +145,14 @@ def _stages(y: Data) -> Vector:
             )
         codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
         _refuse_missing(codes < 0, "y")
-        return np.asarray(rankdata(codes))
+        return average_ranks(codes)
     values, labelled = _target_array(y, "y")
     if labelled or values.ndim > 1:
         raise ValueError(
             "an ordinal y must be one column of numbers or an ordered category: labels alone do "
             "not say which comes first."
         )
-    return np.asarray(rankdata(_numbers(values, labelled, "continuous")))
+    return average_ranks(_numbers(values, labelled, "continuous"))
 
 
 def refuse_small_classes(codes: Vector) -> None:

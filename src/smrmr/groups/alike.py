@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ..data.columns import Columns
 from ..data.messages import warn
+from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
 from ..runs.work import Work
@@ -66,7 +66,7 @@ def likeness_to(columns: Columns, leads: Indices) -> Vector:
     for start in range(0, len(led), TILE):
         some = led[start : start + TILE]
         read, place = np.unique(np.concatenate([some, leads[some]]), return_inverse=True)
-        ranks = unit_columns(rankdata(columns.read(read), axis=0)).T
+        ranks = unit_columns(average_ranks(columns.read(read), axis=0)).T
         mine, lead = np.split(ranks[place], 2)
         nominal = columns.nominal[some] | columns.nominal[leads[some]]
         found[some] = np.where(nominal, 0.0, np.sum(mine * lead, axis=1))
@@ -78,7 +78,7 @@ def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.floa
     ranks = np.empty((len(which), columns.n_rows), np.float32)
     for start in range(0, len(which), TILE):
         some = which[start : start + TILE]
-        ranks[start : start + TILE] = unit_columns(rankdata(columns.read(some), axis=0)).T
+        ranks[start : start + TILE] = unit_columns(average_ranks(columns.read(some), axis=0)).T
         work.report("look-alikes", min(start + TILE, len(which)), len(which) + 1)  # and linking
     return ranks
 

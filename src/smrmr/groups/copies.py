@@ -8,10 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from ..data.columns import Columns
+from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
@@ -66,13 +65,12 @@ def find_copies(columns: Columns, by_rank: bool, work: Work | None = None) -> Co
     Columns with ties, and with `by_rank` all others, also copy their monotone transforms: these
     have the same normal scores. Columns are read block by block; later only those in doubt.
     """
-    from scipy.stats import rankdata
 
     def plain(which: Indices) -> Matrix:
         return unit_columns(columns.read(which))
 
     def ranked(which: Indices) -> Matrix:
-        return unit_columns(rankdata(columns.read(which), axis=0))
+        return unit_columns(average_ranks(columns.read(which), axis=0))
 
     work = Work(n_jobs=1) if work is None else work
     # by which 64 bytes per value fit
@@ -162,6 +160,9 @@ def _correlations(
 
 def _representatives(links: list[Links], p: int) -> Indices:
     """For each of p columns the first column of its group of linked ones."""
+    from scipy.sparse import coo_array  # takes long to load
+    from scipy.sparse.csgraph import connected_components
+
     first, second = (np.concatenate(ends) for ends in zip(*links, strict=True))
     graph = coo_array((np.ones(len(first), bool), (first, second)), shape=(p, p))
     n_groups, group = connected_components(graph, directed=False)

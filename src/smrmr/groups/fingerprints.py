@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
 from ..measures.contingency_loops import code_small_integers
@@ -40,8 +41,6 @@ def directions(n: int) -> Matrix:
 
 def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerprints:
     """Fingerprints of the columns of a block, (n, k); with `by_rank` ranks are compared too."""
-    from scipy.stats import rankdata  # takes long to load
-
     codes, levels = _coded(values)
     few, k = levels > 0, values.shape[1]
     constant = levels == 1
@@ -54,7 +53,7 @@ def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerp
         constant[rest] = np.abs(plain).max(axis=0) == 0
         places[rest], digest[rest] = _placed(plain, probes)
         rest = rest if by_rank else rest[have_ties(values[:, rest])]
-        ranks = unit_columns(rankdata(values[:, rest], axis=0))
+        ranks = unit_columns(average_ranks(values[:, rest], axis=0))
         ranked_places[rest], ranked_digest[rest] = _placed(ranks, probes)
     return Fingerprints(constant, few, places, digest, ranked_places, ranked_digest)
 

@@ -1,20 +1,25 @@
-"""Shows progress on the terminal or in a notebook: one bar per stage, with the time left."""
+"""Shows progress: bars with the time left on a terminal or in a notebook, one line elsewhere."""
+
+from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from time import monotonic
-from typing import Any
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING, Any
 
-from ..types import Progress
+if TYPE_CHECKING:
+    from ..types import Progress
 
+DRAWS = "draws"  # the stage that counts draws, within which others come again and again
+MOST_DRAWS = 10  # that the line names
 PAUSE = 0.2  # seconds between two states of a line that is written again and again
 
 
 @contextmanager
-def progress_bars() -> Iterator[Progress]:
-    """Yield a progress callback that draws bars on the error stream.
+def progress_bars(console: Any = None) -> Iterator[Progress]:
+    """Yield a progress callback that draws a bar per stage on the error stream, gone at the end.
 
     In a notebook bars need ipywidgets; without them a single line is written again and again.
     """
@@ -22,7 +27,7 @@ def progress_bars() -> Iterator[Progress]:
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    console = Console(stderr=True)
+    console = console or Console(stderr=True)
     if console.is_jupyter and find_spec("ipywidgets") is None:
         yield _one_line()
         print(file=sys.stderr)
@@ -30,16 +35,18 @@ def progress_bars() -> Iterator[Progress]:
     columns = (
         TextColumn("{task.description:<12}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     tasks: dict[str, Any] = {}
-    with Bars(*columns, console=console) as bars:
+    with Bars(*columns, console=console, transient=True) as bars:
 
         def show(stage: str, done: int, total: int) -> None:
-            if stage not in tasks or bars.tasks[tasks[stage]].finished:
+            if stage not in tasks:
                 tasks[stage] = bars.add_task(stage, total=total)
+            elif bars.tasks[tasks[stage]].finished:  # it comes again, in the next draw
+                bars.reset(tasks[stage], total=total)
             bars.update(tasks[stage], completed=done, total=total)
 
         yield show
@@ -58,7 +65,36 @@ def _one_line() -> Progress:
     return show
 
 
-def plain_lines(stage: str, done: int, total: int) -> None:
-    """Say on the error stream that a stage is over; for output that is not a terminal."""
-    if done == total:
-        print(f"{stage}: done", file=sys.stderr)
+class ProgressLine:
+    """One line on the error stream that grows as work is done; for what is no terminal."""
+
+    def __init__(self) -> None:
+        self._open = False  # whether the line holds something
+
+    def add(self, text: str) -> None:
+        """Write at the end of the line, at once."""
+        print(f", {text}" if self._open else text, end="", file=sys.stderr, flush=True)
+        self._open = True
+
+    def end(self) -> None:
+        """End the line, so that something else can be said."""
+        if self._open:
+            print(file=sys.stderr, flush=True)
+        self._open = False
+
+    @contextmanager
+    def stages(self) -> Iterator[Progress]:
+        """Yield a progress callback that names every stage once, when it ends, and some draws."""
+        start = perf_counter()
+        named: set[str] = set()
+
+        def show(stage: str, done: int, total: int) -> None:
+            if stage == DRAWS and done and (done == total or done % -(-total // MOST_DRAWS) == 0):
+                self.add(f"draw {done} of {total}")
+            elif stage != DRAWS and done == total and stage not in named:
+                named.add(stage)
+                self.add(stage)
+
+        yield show
+        self.add(f"done in {perf_counter() - start:.1f} s.")
+        self.end()

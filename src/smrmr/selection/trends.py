@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
+from ..data.ranks import average_ranks
 from ..data.study import Study
 from ..data.target import Target
 from ..types import Indices, Mask, Matrix, Vector
@@ -243,6 +243,6 @@ class _Classes:
 
 def _centred_ranks(rows: Matrix) -> Matrix:
     """Ranks of each row, about 0 and of length 1, so that products are Spearman's correlations."""
-    ranks = rankdata(rows, axis=1) - (rows.shape[1] + 1) / 2
+    ranks = average_ranks(rows, axis=1) - (rows.shape[1] + 1) / 2
     length = np.sqrt(np.sum(ranks**2, axis=1, keepdims=True))
     return np.asarray(ranks / np.where(length > 0, length, 1.0))

@@ -15,15 +15,17 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial.legendre import leggauss
-from scipy.interpolate import PchipInterpolator
-from scipy.optimize import brentq
 from scipy.special import log_ndtr
 
 from ...types import Matrix, Vector
 from .dependence import mean_covariance, weights
+
+if TYPE_CHECKING:
+    from scipy.interpolate import PchipInterpolator
 
 TAILS = np.concatenate([np.linspace(0.95, 0.1, 18), np.geomspace(0.08, 1e-6, 50)])
 MOST_TERMS = 4000  # of a sum of chi-squares; the small ones that remain count by their mean
@@ -46,6 +48,8 @@ def points_of(terms: Vector, tails: Vector) -> Vector:
 
     `terms` are their weights. By inversion of the characteristic function (Imhof 1961).
     """
+    from scipy.optimize import brentq  # takes long to load
+
     terms = np.sort(terms)[::-1]
     rest = terms[MOST_TERMS:].sum()
     terms = terms[:MOST_TERMS]
@@ -67,6 +71,9 @@ def points_of(terms: Vector, tails: Vector) -> Vector:
 @cache
 def _law(n: int, statistic: str) -> tuple[Vector, PchipInterpolator, float]:
     """Roots of the points for n rows, the log tail between them, the rate beyond."""
+    from scipy.interpolate import PchipInterpolator  # takes long to load
+    from scipy.optimize import brentq
+
     if statistic == "pc":
         tails, points = _from_table(n)
     else:

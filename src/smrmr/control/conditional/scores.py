@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
+from ...data.ranks import average_ranks
 from ...data.scaling import unit_scale
 from ...data.target import Target
 from ...types import Indices, Mask, Matrix, Vector
@@ -32,7 +32,7 @@ class Part:
 
 def doubled_ranks(values: Matrix) -> Matrix:
     """Twice the ranks along every row, whole numbers because ties share their average."""
-    return np.asarray(2 * rankdata(values, axis=1))
+    return 2 * average_ranks(values, axis=1)
 
 
 def normal_scores(ranks: Matrix) -> Matrix:

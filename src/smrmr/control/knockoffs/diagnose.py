@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...data.columns import Columns, as_columns
 from ...data.messages import named
+from ...data.ranks import average_ranks
 from ...data.scaling import unit_columns
 from ...settings import as_generator
 from ...types import Data, Indices, Mask, Matrix, Vector
@@ -178,9 +179,7 @@ def _squared_ranks(pair: Matrix) -> Matrix:
 
     Ranks are those among feature and knockoff together, which a swap leaves alone.
     """
-    from scipy.stats import rankdata  # takes long to load
-
-    ranks = rankdata(pair, axis=0)
+    ranks = average_ranks(pair, axis=0)
     return np.asarray(unit_columns((ranks - ranks.mean(axis=0)) ** 2) * np.sqrt(len(pair)))
 
 

@@ -15,6 +15,7 @@ from ...groups.copies import Copies, find_copies
 from ...groups.groups import Groups
 from ...measures import as_measure
 from ...runs.blocks import one_blas_thread
+from ...runs.progress import DRAWS
 from ...runs.work import Work
 from ...settings import (
     as_generator,
@@ -143,12 +144,15 @@ class KnockoffFilter:
         """Importances of all features, draw by draw; of what covariates leave of them, if any."""
         copies = groups.copies
         relevance: Vector = np.zeros(study.columns.n_columns)
-        draws = []
+        draws: list[Draw] = []
+        counted = work if self.n_draws > 1 else work.quietly()
         for child in rng.spawn(self.n_draws):
+            counted.report(DRAWS, len(draws), self.n_draws)
             with one_blas_thread():  # as in Gaussian.draw
                 draw, found = self._draw(study, groups, child, work)
             relevance[copies.modelled] += found / self.n_draws
             draws.append(draw)
+        counted.report(DRAWS, len(draws), self.n_draws)
         relevance = np.where(copies.constant, 0.0, relevance[copies.leaders])
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
         hypotheses = groups.hypotheses

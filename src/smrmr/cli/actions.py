@@ -1,0 +1,149 @@
+"""Does what the commands ask for; what takes longest to load is loaded when it is needed."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from ..runs.files import replacing
+from .folders import ANSWER, check_folder
+from .options import keep_command, recipe_of
+from .tables import beside, name_of, read_asked, survival_of
+from .terminal import begin, console, note, terminal_progress
+from .workers import workers_of
+
+if TYPE_CHECKING:
+    from ..selection import Selection
+
+
+def select_features(context: typer.Context, options: dict[str, Any]) -> None:
+    """Read a table, select from it, write the answer into a folder and show it."""
+    if options["file"] is None:
+        raise ValueError("name the file to read: smrmr select FILE --target COLUMN.")
+    file = Path(options["file"])
+    folder = Path(options["out"] or f"smrmr-{name_of(file)}")
+    check_folder(folder, options["overwrite"])
+    if options["run_dir"] is not None and options["resume"] is None:
+        keep_command(options)
+    console.quiet = options["quiet"]
+    begin(f"Reading {file}")
+    found = _selected(file, options)
+    _write_and_show(found, folder, context, options)
+
+
+def _selected(file: Path, options: dict[str, Any]) -> Selection:
+    """What is selected from a file; the settings are checked before it is read."""
+    recipe = recipe_of(options)
+    data = read_asked(file, options)
+    for said in data.notes:
+        note(f"Note: {said}.")
+    if options["feature_groups"] is not None:
+        from ..data.feature_groups import groups_named
+
+        alike_features, said = groups_named(data, options["feature_groups"])
+        note(f"Note: {said}.")
+        recipe = replace(recipe, feature_groups=alike_features)
+    from ..pipeline import select
+    from ..report.words import reach
+
+    if can_find := reach(recipe, data.X.shape[1]):
+        note(can_find)
+    with terminal_progress() as progress, workers_of(options["scheduler"]):
+        found = select(
+            data.X,
+            survival_of(data, options),
+            recipe,
+            options["seed"],
+            **beside(data, options),
+            progress=progress,
+            run_dir=options["run_dir"],
+        )
+    return replace(found, source={"target column": data.target, **data.source})
+
+
+def _write_and_show(
+    found: Selection, folder: Path, context: typer.Context, options: dict[str, Any]
+) -> None:
+    from .next_steps import next_steps
+    from .outputs import write_outputs
+    from .screen import show_answer, show_report
+
+    written = write_outputs(found, folder)
+    if options["json"]:
+        sys.stdout.write(found.to_json() + "\n")
+        return
+    if not options["quiet"]:
+        show_answer(found, next_steps(found, context, options, folder))
+    show_report(written[-1], options["quiet"])
+
+
+def saved_selection(file: Path) -> Selection:
+    """A selection that was written earlier, named by its file or its folder."""
+    from ..selection import Selection
+
+    file = _saved_in(file)
+    try:
+        return Selection.from_json(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ValueError(f"there is no file {file}.") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is not a selection saved by smrmr.") from None
+
+
+def draw_report(file: Path, out: Path | None) -> None:
+    """Write the report of a saved selection."""
+    from ..report import write_report
+
+    path = write_report(saved_selection(file), out or _saved_in(file).with_name("report.html"))
+    typer.echo(f"Report: {path}")
+
+
+def _saved_in(path: Path) -> Path:
+    """The file of a saved selection, which may be named by its folder."""
+    return path / ANSWER if path.is_dir() else path
+
+
+def simulate_table(design: str, n: int, p: int, seed: int, path: Path) -> None:
+    """Draw a design and write it as a table."""
+    import numpy as np
+    import pandas as pd
+
+    from ..designs import simulate
+    from .outputs import write_csv
+
+    data = simulate(design, n, p, random_state=seed)
+    y = np.where(data.y > 0, "high", "low") if data.target == "classes" else data.y
+    frame = pd.DataFrame(data.X).add_prefix("x").assign(y=y)
+    with replacing(path) as unfinished:
+        write_csv(frame, unfinished)
+    true = ", ".join(f"x{k}" for k in data.support)
+    typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
+
+
+def demonstrate(
+    design: str, n: int, p: int, fdr: float, control: str, seed: int, folder: Path, quiet: bool
+) -> None:
+    """Draw a design, select from it, and count what is true, false and missed."""
+    from ..designs import simulate
+    from ..pipeline import select
+    from ..recipe import Recipe
+    from .outputs import write_outputs
+    from .screen import show_demo, show_report
+
+    check_folder(folder, overwrite=True)  # of the demo before
+    console.quiet = quiet
+    data = simulate(design, n, p, random_state=seed)
+    recipe = Recipe(fdr=fdr, control=control, target=data.target)
+    start = perf_counter()
+    with terminal_progress() as progress:
+        found = select(data.X, data.y, recipe, seed, progress=progress)
+    seconds = perf_counter() - start
+    written = write_outputs(found, folder)
+    if not quiet:
+        show_demo(found, data.support, design, seconds)
+    show_report(written[-1], quiet)

@@ -1,0 +1,32 @@
+"""Decides whether a folder may be written to, before anything is computed."""
+
+from pathlib import Path
+
+ANSWER = "selection.json"  # without which a folder holds no answer of ours
+BEGINS = b'{"selected": '  # as Selection.to_json writes it
+
+
+def check_folder(folder: Path, overwrite: bool = False) -> None:
+    """Refuse a file, what is not ours, and an earlier answer unless it may be overwritten."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"--out {folder} is a file. Name a folder, which is made if need be.")
+    if not folder.exists() or all(path.name.startswith(".smrmr-") for path in folder.iterdir()):
+        return
+    if not _holds_answer(folder):
+        raise ValueError(
+            f"the folder {folder} holds files that are no answer of smrmr, and is left alone. Name "
+            "another folder with --out."
+        )
+    if not overwrite:
+        raise ValueError(
+            f"the folder {folder} holds an earlier answer. Say --overwrite to replace it, or name "
+            "another folder with --out."
+        )
+
+
+def _holds_answer(folder: Path) -> bool:
+    path = folder / ANSWER
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(BEGINS)) == BEGINS

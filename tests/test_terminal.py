@@ -1,0 +1,281 @@
+"""How the command speaks: what it loads first, options in messages, progress, folders, quiet."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from inspect import signature
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.main import get_command
+from typer.testing import CliRunner
+
+import smrmr
+from smrmr import KnockoffFilter, Recipe, simulate
+from smrmr.cli.commands import DESIGNS, app
+from smrmr.cli.wording import RENAMED, by_options
+from smrmr.designs import DESIGNS as KNOWN_DESIGNS
+from smrmr.runs.progress import DRAWS, ProgressLine
+
+pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
+
+ROOT = Path(smrmr.__file__).parent
+HEAVY = {"numpy", "scipy", "numba", "sklearn", "pandas", "matplotlib", "joblib", "jinja2"}
+LOADED = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+OPTIONS = {
+    option.name: option.opts[0]
+    for option in get_command(app).commands["select"].params
+    if option.param_type_name == "option"
+}
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, [*map(str, arguments)])
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    data = simulate("1.d", 60, 95, random_state=0)
+    frame = pd.DataFrame(data.X).add_prefix("x").assign(y=data.y)
+    frame.to_csv("table.csv", index=False)
+    return "table.csv"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--help"], "select"),
+        (["--version"], smrmr.__version__),
+        (["select", "--help"], "--overwrite"),
+        (["select", "d.csv", "--colour", "red"], "--colour"),
+        (["select", "d.csv", "--fdr", "low"], "Invalid value for '--fdr'"),
+        (["--show-completion", "bash"], "_SMRMR_COMPLETE"),
+    ],
+)
+def test_help_and_wrong_options_load_nothing_heavy(arguments, said):
+    """Oracle: sys.modules of a process of its own. Seconds depend on the machine, this does not."""
+    code = f"{LOADED} sys.argv = ['smrmr', *{arguments}]; from smrmr.cli import main; main()"
+    done = run_python(code, _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
+    assert said in " ".join(done.stdout.split()) + " ".join(done.stderr.split())
+    assert not HEAVY & set(done.stderr.split())
+
+
+def test_completion_is_right_and_loads_nothing_heavy():
+    """Oracle: the options that begin so."""
+    asked = {"_SMRMR_COMPLETE": "complete_bash", "COMP_WORDS": "smrmr select --ov"}
+    code = f"{LOADED} sys.argv = ['smrmr']; from smrmr.cli import main; main()"
+    done = run_python(code, **asked, COMP_CWORD="2")
+    assert done.stdout.split() == ["--overwrite"]
+    assert not HEAVY & set(done.stderr.split())
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert not HEAVY & set(run_python(f"{LOADED} import smrmr").stderr.split())
+
+
+def run_python(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+
+
+def test_select_speaks_before_it_loads_what_computes(table):
+    """Oracle: Python's own log of imports, in the order in which they end."""
+    command = [sys.executable, "-X", "importtime", "-m", "smrmr", "select", table, "--target", "z"]
+    said = subprocess.run(command, capture_output=True, text=True).stderr
+    loaded = re.findall(
+        r"\| +([\w.]+)$|(Reading table.csv|smrmr: table.csv has no column)", said, re.M
+    )
+    order = [module or message for module, message in loaded]
+    assert order.index("Reading table.csv") < order.index("numba") < order.index("pandas")
+    assert order[-1] == "smrmr: table.csv has no column"
+    assert not {"sklearn", "matplotlib", "scipy.stats"} & set(order)
+
+
+def test_designs_of_the_help_are_those_there_are():
+    assert DESIGNS.split(", ") == list(KNOWN_DESIGNS)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("n_jobs=0 is not a number.", "--jobs 0 is not a number."),
+        ("Use on_empty='none', or n_draws=1.", "Use --on-empty none, or --draws 1."),
+        ("alike=0.7, alike=None", "--alike 0.7, --alike none"),
+        ("penalty='scad(a=3)' and", "--penalty 'scad(a=3)' and"),
+        ("but feature_groups gives them", "but --feature-groups gives them"),
+        ("pass keep_data=True.", "pass --keep-data."),
+        ("say groups=... (--groups COLUMN).", "say --groups COLUMN."),
+        ("use target='classes' (--target-type classes)", "use --target-type classes"),
+        ("Choose --missing (missing=... in Python) a or b.", "Choose --missing a or b."),
+        ("Use 'a' or 'b', or an object that has 'slope'.", "Use 'a' or 'b'."),
+        ("'tests' has no setting 'n_draws'.", "'tests' has no setting --draws."),
+        ("there is no column 'fdr=1' or 'on_empty'", "there is no column 'fdr=1' or 'on_empty'"),
+        ("guard='x' of Student's test", "guard='x' of Student's test"),
+        ("data/on_empty.csv, on_empty.csv", "data/on_empty.csv, on_empty.csv"),
+    ],
+)
+def test_messages_name_options(message, said):
+    assert by_options(message, OPTIONS) == said
+
+
+def arguments_with_options():
+    """Arguments of Python that an option stands for."""
+    names = {
+        f.name for kind in (Recipe, KnockoffFilter, smrmr.ConditionalTests) for f in fields(kind)
+    }
+    names |= set(signature(smrmr.select).parameters) | set(
+        signature(smrmr.data.read_data).parameters
+    )
+    return {name for name in names if RENAMED.get(name, name) in OPTIONS} | {"random_state"}
+
+
+def test_every_argument_is_said_as_its_option():
+    """Law: whatever argument a message names, with whatever value, its option is named instead."""
+    known = arguments_with_options()
+    assert {"fdr", "alike", "n_jobs", "n_draws", "missing", "multiplicity", "random_state"} <= known
+    for name in known:
+        option = OPTIONS[RENAMED.get(name, name)]
+        for value in ("'none'", '"it\'s"', "0", "-1.5", "None", "['a', 'b']", "(1, 2)", "x"):
+            said = by_options(f"{name}={value} is not known.", OPTIONS)
+            assert said.startswith(f"{option} "), said
+            assert f"{name}=" not in said
+
+
+def texts_of(path):
+    """Texts in a file that are no docstring, with a value for what is filled in."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.JoinedStr)
+        for part in node.values
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            inside.add(id(node.value))
+        elif isinstance(node, ast.JoinedStr):
+            yield "".join(
+                part.value if isinstance(part, ast.Constant) else "'x'" for part in node.values
+            )
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in inside
+        ):
+            yield node.value
+
+
+def test_no_message_of_the_package_names_an_argument_on_the_command_line():
+    """Oracle: all sentences in the source, but for estimators, which no command uses."""
+    names = "|".join(arguments_with_options())
+    texts = [
+        text
+        for path in ROOT.rglob("*.py")
+        if "estimators" not in path.parts and "cli" not in path.parts
+        for text in texts_of(path)
+        if re.search(rf"\b({names})=.* |.* ({names})=", text)
+    ]
+    assert len(texts) > 15
+    for text in texts:
+        assert not re.search(rf"\b({names})=", by_options(text, OPTIONS)), text
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_name_options_and_have_lines_of_their_own(table):
+    """A target of few whole numbers is taken for classes, with a warning on the way."""
+    frame = pd.read_csv(table)
+    frame.assign(y=(frame["y"] > 0).astype(int)).to_csv(table, index=False)
+    done = invoke("select", table, "--target", "y")
+    assert done.exit_code == 0, done.output
+    first, warned, last = done.stderr.splitlines()
+    assert first == "Reading table.csv"
+    assert warned.startswith("Warning: y has 2 whole-numbered levels")
+    assert "Say --target-type continuous if they are quantities" in warned
+    assert "target=" not in warned
+    assert re.search(r", done in [\d.]+ s\.$", last)
+
+
+def test_an_earlier_answer_is_replaced_only_if_asked(table, tmp_path):
+    arguments = ["select", table, "--target", "y", "--out", "out"]
+    assert invoke(*arguments).exit_code == 0
+    before = {path.name: path.read_bytes() for path in Path("out").iterdir()}
+    Path("out/notes.txt").write_text("mine")
+    done = invoke(*arguments, "--fdr", "0.9")
+    assert done.exit_code == 2
+    assert "out holds an earlier answer. Say --overwrite" in done.stderr
+    assert "--out" in done.stderr
+    assert all((Path("out") / name).read_bytes() == content for name, content in before.items())
+    done = invoke(*arguments, "--fdr", "0.9", "--overwrite")
+    assert done.exit_code == 0, done.output
+    assert '"fdr": 0.9' in Path("out/selection.json").read_text()
+    assert Path("out/notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["selection.json", "selected.csv", "notes.txt"])
+@pytest.mark.parametrize(
+    "command", [["select", "table.csv", "--target", "y", "--overwrite"], ["demo"]]
+)
+def test_what_is_not_ours_is_never_written_to(table, command, name):
+    """Law: a folder of other files is left as it is, whatever they are called."""
+    Path("out").mkdir()
+    (Path("out") / name).write_text("[1, 2]")
+    done = invoke(*command, "--out", "out")
+    assert done.exit_code == 2
+    assert "no answer of smrmr" in done.stderr
+    assert [(path.name, path.read_text()) for path in Path("out").iterdir()] == [(name, "[1, 2]")]
+
+
+def test_an_empty_folder_and_the_rest_of_a_killed_run_are_no_hindrance(table):
+    Path("out/.smrmr-abc").mkdir(parents=True)
+    assert invoke("select", table, "--target", "y", "--out", "out").exit_code == 0
+
+
+def test_quiet_prints_the_path_of_the_report_alone(table):
+    done = invoke("select", table, "--target", "y", "--quiet")
+    assert (done.stdout, done.stderr) == (f"{Path('smrmr-table/report.html')}\n", "")
+    assert Path(done.stdout.strip()).exists()
+    done = invoke("demo", "--design", "1.a", "--n", "30", "--p", "10", "--quiet")
+    assert (done.stdout, done.stderr) == (f"{Path('smrmr-demo/report.html')}\n", "")
+    loud = invoke("demo", "--design", "1.a", "--n", "30", "--p", "10")
+    assert "done in" in loud.stderr  # being quiet is over with the command
+    wrong = invoke("select", "absent.csv", "--quiet")
+    assert wrong.stderr.startswith("smrmr: there is no file absent.csv.")
+
+
+def test_progress_is_one_line_where_there_is_no_terminal(table):
+    done = invoke("select", table, "--target", "y")
+    (said,) = done.stderr.splitlines()
+    assert re.fullmatch(r"Reading table.csv(, [a-z -]+)+, done in \d+\.\d s\.", said)
+    assert {"scores", "tests"} <= set(said.split(", "))
+
+
+def test_draws_are_counted(table):
+    done = invoke("select", table, "--target", "y", "--draws", "3", "--lam", "0.05")
+    assert done.exit_code == 0, done.output
+    said = done.stderr.replace("\n", " ")
+    assert re.findall(r"draw (\d) of 3", said) == ["1", "2", "3"]
+    assert said.count(", knockoffs") == 1
+
+
+def test_a_line_names_stages_once_and_at_most_ten_draws(capsys):
+    line = ProgressLine()
+    with line.stages() as show:
+        for draw in range(1, 101):
+            show("tuning", 1, 2)
+            show("tuning", 2, 2)
+            show(DRAWS, draw, 100)
+    said = capsys.readouterr().err
+    assert said.count("tuning") == 1
+    assert re.findall(r"draw (\d+) of 100", said) == [str(10 * k) for k in range(1, 11)]
+    assert said.count("\n") == 1

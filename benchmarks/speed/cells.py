@@ -4,8 +4,8 @@
 
 Every figure is taken in a process of its own, on one thread: seconds of work, compiling and
 reading left out, and peak memory beside what Python and the compiled code take by themselves. The
-standard error tells how far it has come. The
-matrix is log counts of which about 7% are not zero; 20 genes differ between the classes.
+matrix is log counts of which about 7% are not zero; 20 genes differ between the classes. How far a
+selection has come, and its peak memory so far, go to standard error.
 """
 
 from __future__ import annotations

@@ -86,9 +86,8 @@ def select(
     _check(adata, copy)
     adata = adata.copy() if copy else adata
     recipe = Recipe() if recipe is None else recipe
-    holder = adata.raw if use_raw else adata
-    names = tuple(map(str, holder.var_names))
-    features = _features(adata, names, layer, use_raw, parse_bytes(recipe.max_memory))
+    X, names = _matrix(adata, layer, use_raw)
+    features = _named(X, names, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)
     beside = [covariates] if isinstance(covariates, str) else list(covariates)
     asked = {"target": outputs, "covariates": beside, "groups": [groups] if groups else []}
@@ -139,19 +138,24 @@ def _check(adata: Any, copy: bool) -> None:
         )
 
 
-def _features(
-    adata: Any, names: tuple[str, ...], layer: str | None, use_raw: bool, max_memory: int
-) -> Any:
-    """The matrix that was asked for, with the names of its columns."""
+def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, tuple[str, ...]]:
+    """The matrix that was asked for, and the names of its columns."""
     if use_raw and (layer is not None or adata.raw is None):
         what = "layer and use_raw name two matrices" if layer else "adata has no raw"
         raise ValueError(f"{what}. Use X, a layer, or use_raw where there is one.")
     if layer is not None and layer not in adata.layers:
         raise ValueError(f"adata has no layer {layer!r}.{did_you_mean(layer, adata.layers)}")
-    X = adata.layers[layer] if layer is not None else (adata.raw if use_raw else adata).X
+    holder = adata.raw if use_raw else adata
+    X = holder.X if layer is None else adata.layers[layer]
     if X is None:
         raise ValueError(f"adata has no X. Name a layer: it has {named(adata.layers) or 'none'}.")
+    names = tuple(map(str, holder.var_names))
     refuse_twice(names, "features (adata.var_names_make_unique() names them apart)")
+    return X, names
+
+
+def _named(X: Any, names: tuple[str, ...], max_memory: int) -> Any:
+    """A matrix with the names of its columns; sparse ones of a file are read whole if small."""
     if hasattr(X, "to_memory") and COPIES * _stored_bytes(X) <= max_memory:
         X = X.to_memory()
     source: Any = as_source(X)

@@ -46,8 +46,9 @@ def select(
     Parameters
     ----------
     X
-        Features, (n, p): an array or DataFrame of numbers, whose categories must have two levels,
-        or a source that is read by columns, see `smrmr.data.open_columns`.
+        Features, (n, p): an array, a sparse matrix, a table of pandas, polars or pyarrow, whose
+        categories must have two levels for knockoffs, or a source that is read by columns, see
+        `smrmr.data.open_columns`.
     y
         Target: n numbers or labels, or (n, q) numbers.
     recipe

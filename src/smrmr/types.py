@@ -12,7 +12,7 @@ Indices: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
 Data: TypeAlias = Any
-"""What users pass as X or y: arrays, nested lists, pandas objects."""
+"""What users pass as X or y: arrays, nested lists, sparse matrices, tables of any library."""
 
 Kernel: TypeAlias = Callable[[Matrix, Matrix], Matrix]
 """A user's kernel: points (a, d) and (b, d) in, their (a, b) kernel matrix out."""

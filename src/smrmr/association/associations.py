@@ -53,7 +53,8 @@ def associate(
     Parameters
     ----------
     X
-        Features, (n, p): an array of numbers or a pandas DataFrame, whose categoricals are nominal.
+        Features, (n, p): an array of numbers, a sparse matrix, or a table of pandas, polars or
+        pyarrow, whose categories are nominal unless they are ordered.
     y
         Target: n numbers or labels, or an (n, q) array of several outputs.
     measure

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def in_pandas(data: Data) -> Data:
     """A table or a column of polars, pyarrow and the like as pandas has it; all else as it is.
 
-    Without pyarrow it stays what it is: tables that hold nothing but numbers are arrays to NumPy.
+    Without pyarrow it stays what it is, as tables of nothing but numbers are arrays to NumPy.
 
     Examples
     --------
@@ -41,6 +41,11 @@ def in_pandas(data: Data) -> Data:
     try:
         import pyarrow as pa
     except ImportError:
+        if hasattr(data, "columns") and np.asarray(data).dtype.kind not in "biuf":
+            raise ImportError(
+                "this table holds more than numbers, and pyarrow is needed to read it: "
+                "pip install smrmr[files]"
+            ) from None
         return data
     if hasattr(data, "columns"):
         return pa.table(data).to_pandas()

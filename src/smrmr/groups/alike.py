@@ -23,6 +23,8 @@ from ..types import Indices, Matrix, Vector
 from .unions import all_roots, root_of
 
 TILE = 2048  # columns that are compared with as many others at a time
+VALUES_RANKED = 2**24  # at a time, so that tall tables need not fit in memory several times over
+FEWEST_RANKED = 16  # columns at a time
 ALL_PAIRS = 30_000  # columns; of more, only those near each other in the table are compared
 WINDOW = 2_000  # how many columns apart they may be
 ROUNDING = 1e-4  # of correlations in single precision
@@ -63,8 +65,9 @@ def likeness_to(columns: Columns, leads: Indices) -> Vector:
     """Spearman's correlation of every column with its lead; 1 with itself, 0 for categories."""
     found = np.ones(columns.n_columns)
     led = np.flatnonzero(leads != np.arange(columns.n_columns))
-    for start in range(0, len(led), TILE):
-        some = led[start : start + TILE]
+    width = _width(columns)
+    for start in range(0, len(led), width):
+        some = led[start : start + width]
         read, place = np.unique(np.concatenate([some, leads[some]]), return_inverse=True)
         ranks = unit_columns(average_ranks(columns.read(read), axis=0)).T
         mine, lead = np.split(ranks[place], 2)
@@ -76,11 +79,17 @@ def likeness_to(columns: Columns, leads: Indices) -> Vector:
 def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.float32]:
     """Ranks of the columns as rows of mean 0 and length 1."""
     ranks = np.empty((len(which), columns.n_rows), np.float32)
-    for start in range(0, len(which), TILE):
-        some = which[start : start + TILE]
-        ranks[start : start + TILE] = unit_columns(average_ranks(columns.read(some), axis=0)).T
-        work.report("look-alikes", min(start + TILE, len(which)), len(which) + 1)  # and linking
+    width = _width(columns)
+    for start in range(0, len(which), width):
+        some = which[start : start + width]
+        ranks[start : start + width] = unit_columns(average_ranks(columns.read(some), axis=0)).T
+        work.report("look-alikes", min(start + width, len(which)), len(which) + 1)  # and linking
     return ranks
+
+
+def _width(columns: Columns) -> int:
+    """How many columns are ranked at a time; it goes by the data alone, and so do groups."""
+    return max(FEWEST_RANKED, min(TILE, VALUES_RANKED // columns.n_rows))
 
 
 def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, float]]:

@@ -87,7 +87,7 @@ def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
     table = pd.read_csv(options["pheno"])
     table.loc[3, "size"] = np.nan
     table.to_csv(options["pheno"], index=False)
-    more = {"drop": ["rs3", "rs149"], "missing": "impute-mode"}
+    more = {"drop": ["rs3", "rs149"], "missing": "impute-mode", "missing_target": "drop"}
     whole = read_data(**options, **more)
     monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options, **more)
@@ -108,9 +108,10 @@ def test_gaps_are_filled_alike(how, genotypes, tmp_path, monkeypatch, rng):
     table.to_csv(options["pheno"], index=False)
     X = np.where(rng.random(genotypes.X.shape) < 0.05, np.nan, genotypes.X)
     np.save(options["path"], X)
-    whole = read_data(**options, missing=how)
+    options |= {"missing": how, "missing_target": "drop"}
+    whole = read_data(**options)
     monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
-    assert_array_equal(read_data(**options, missing=how).X.read(slice(None)), whole.X)
+    assert_array_equal(read_data(**options).X.read(slice(None)), whole.X)
 
 
 def test_what_blocks_cannot_do_is_said(genotypes, tmp_path, monkeypatch):

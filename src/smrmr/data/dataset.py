@@ -21,10 +21,10 @@ from .tables import (
     IN_COLUMNS,
     indexed,
     join,
-    repeated_ids,
     split_target,
     take_columns,
     with_covariates,
+    with_different_ids,
 )
 from .texts import typed
 
@@ -125,7 +125,7 @@ def read_data(
         those that have any; ``"impute-median"``, ``"impute-mean"``, ``"impute-mode"``: fill each
         column with its own. Infinite values count as missing.
     missing_target
-        ``"refuse"`` rows without a target, or ``"drop"`` them.
+        ``"refuse"`` rows without a target, or ``"drop"`` them, as ``missing="drop-rows"`` does.
 
     Examples
     --------
@@ -149,7 +149,6 @@ def read_data(
         path = Path("standard input") if piped else path
         checksums = {path.name: _checksum(place)}
     notes, about_features = list(table.notes), table.about_features
-    problems = list(table.problems)
     source = None if hasattr(table.features, "iloc") else table.features
     if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
@@ -157,18 +156,15 @@ def read_data(
         rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
         table = replace(table, features=rows)
     if pheno is not None:
-        pheno = Path(pheno)
-        table, more = join(table, pheno, id)
+        table, more = join(table, Path(pheno), id)
         notes += more
-        checksums[pheno.name] = _checksum(pheno)
     elif id is not None:
         table = indexed(table, id, path)
-        problems += repeated_ids(table, id)
+        table = with_different_ids(table, path) if covar is None else table
     if covar is not None:
-        covar = Path(covar)
-        table, more_names = with_covariates(table, covar, id)
+        table, more_names = with_covariates(table, Path(covar), id)
         beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
-        checksums[covar.name] = _checksum(covar)
+    checksums |= {Path(other).name: _checksum(Path(other)) for other in (pheno, covar) if other}
     if source is not None and target is not None and target not in table.about:
         known = did_you_mean(target, table.about)
         advice = "It is read in blocks, so none of its features can be the target: use --pheno."
@@ -177,15 +173,12 @@ def read_data(
     if IN_COLUMNS in absent:  # all else that is wrong follows from that
         raise ValueError(absent)
     others, features, unknown = take_columns(table, beside, features)
-    if source is None:
-        left, not_there = _columns_left(features.columns, drop)
-        features = features.iloc[:, left] if drop else features
-    elif drop:
-        left, not_there = _columns_left(names_of(source), drop)
-    else:
-        left, not_there = None, []
+    names = features.columns if source is None else names_of(source) if drop else ()
+    left, not_there = _columns_left(names, drop) if source is None or drop else (None, [])
+    if source is None and drop:
+        features = features.iloc[:, left]
     found = complete(features, y, missing, missing_target)
-    refuse_all([*problems, *([absent] if absent else []), *unknown, *not_there, *found.problems])
+    refuse_all([*table.problems, *filter(None, [absent]), *unknown, *not_there, *found.problems])
     notes += found.notes
     X: pd.DataFrame | ColumnSource
     if source is None:

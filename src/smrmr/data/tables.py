@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats import Table, load
-from .messages import did_you_mean, named, quoted, refuse_twice, twice
+from .messages import did_you_mean, named, quoted, refuse_all, refuse_twice, twice
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +26,7 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
     if id in table.features:
         table = indexed(table, id, pheno)
     ids = table.features.index.astype(str)
+    refuse_all(table.problems)
     refuse_twice(ids, "the data: ids")
     common = ids.isin(columns.index)
     unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
@@ -49,6 +50,7 @@ def _columns_by_id(path: Path, id: str) -> pd.DataFrame:
     known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
     renamed = {name: f"{name}_about" for name in other.about if name in known}
     columns = known.join(other.about.rename(columns=renamed))
+    refuse_all(other.problems)
     columns = indexed(Table(columns, columns), id, path).features
     refuse_twice(columns.index, f"{path}: ids")
     return columns
@@ -63,11 +65,13 @@ def indexed(table: Table, id: str, path: Path) -> Table:
     return replace(table, features=features, about=table.about.set_axis(ids))
 
 
-def repeated_ids(table: Table, id: str) -> list[str]:
-    """What is wrong with ids that are not all different."""
+def with_different_ids(table: Table, path: Path) -> Table:
+    """The table, or one that is wrong if ids are repeated."""
     repeated = twice(table.features.index)
+    if not repeated:
+        return table
     advice = "If rows repeat a sample, say which belong together with --groups, not --id."
-    return [f"ids in {id!r}: {repeated} {advice}"] if repeated else []
+    return replace(table, problems=[*table.problems, f"{path}: ids {repeated} {advice}"])
 
 
 def with_covariates(table: Table, path: Path, id: str | None) -> tuple[Table, list[str]]:

@@ -20,7 +20,18 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from smrmr import MRMR, SIS, HSICLasso, KnockoffFilter, Recipe, Selection, SmRMR, select, simulate
+from smrmr import (
+    HSIC,
+    MRMR,
+    SIS,
+    HSICLasso,
+    KnockoffFilter,
+    Recipe,
+    Selection,
+    SmRMR,
+    select,
+    simulate,
+)
 from smrmr.cli.commands import app
 from smrmr.control.decision import fewest
 from smrmr.report.words import level_that_selects, reach
@@ -318,6 +329,12 @@ def test_other_data_and_other_settings_are_other_fits(tmp_path):
         assert fitted.selection_.names == fresh.selection_.names
         np.testing.assert_array_equal(fitted.W_, fresh.W_)
     clone(base).set_params(random_state=None).fit(*small())
+    kernels = [lambda a, b: (a @ b.T) ** 2, lambda a, b: (a @ b.T) ** 4]  # of one name
+    one, two = (
+        clone(base).set_params(control__measure=HSIC(kernel=kernel)).fit(*small()).W_
+        for kernel in kernels
+    )
+    assert not np.array_equal(one, two)
     assert len(list(tmp_path.rglob("output.pkl"))) == len(cases)
 
 

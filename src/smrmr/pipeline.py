@@ -4,6 +4,7 @@ import os
 import platform
 from importlib.metadata import version
 from pathlib import Path
+from pickle import PicklingError
 from typing import Any
 
 import joblib
@@ -162,23 +163,34 @@ def select_once(
 ) -> Selection:
     """The same by way of a `joblib.Memory`, or its folder, that keeps what does not hang on levels.
 
-    A recipe that asks for another level of the same data finds the fit there. Fits that chance
-    decides, with a seed that cannot be drawn again, are not kept, nor are those of sources, whose
-    data are not at hand.
+    A recipe that asks for another level of the same data finds the fit there.
     """
-    seeded = isinstance(rng, int | np.integer) or not recipe.control.by_chance
-    if memory is None or not (seeded and recipe.control.repeatable and study.columns.in_memory):
+    key = "" if memory is None else _key(study, recipe, rng)
+    if not key:
         return select_from(study, recipe, rng, progress)
-    settings = {name: value for name, value in recipe.settings.items() if name not in DECIDING}
-    seed = int(rng) if isinstance(rng, int | np.integer) else None
-    key = joblib.hash((study, settings, seed, version("smrmr")))
     keep = check_memory(memory).cache(_kept, ignore=["study", "recipe", "rng", "progress"])
-    found: Selection = keep(key, study, recipe, seed, progress)
+    found: Selection = keep(key, study, recipe, rng, progress)
     return found.asked_as(recipe)
 
 
+def _key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
+    """Checksum of all that the evidence depends on; nothing if that cannot be told.
+
+    It cannot where a seed matters that cannot be drawn again, where data are read from a source,
+    and where a function of the user's has no name of its own.
+    """
+    control, seed = recipe.control, int(rng) if isinstance(rng, int | np.integer) else None
+    if (seed is None and control.by_chance) or not study.columns.in_memory:
+        return ""
+    settings = {name: value for name, value in recipe.settings.items() if name not in DECIDING}
+    try:
+        return str(joblib.hash((study, control, settings, seed, version("smrmr"))))
+    except PicklingError:
+        return ""
+
+
 def _kept(
-    key: str, study: Study, recipe: Recipe, rng: int | None, progress: Progress | None
+    key: str, study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None
 ) -> Selection:
     """A selection for a memory, which goes by the key alone and so writes no data down."""
     return select_from(study, recipe, rng, progress)

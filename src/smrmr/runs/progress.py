@@ -17,7 +17,10 @@ MOST_DRAWS = 10  # that the line names
 
 @contextmanager
 def progress_bars(console: Any = None) -> Iterator[Progress]:
-    """Yield a progress callback that draws a bar per stage on the error stream, gone at the end."""
+    """Yield a progress callback that draws a bar per stage on the error stream.
+
+    On the console of a command they are gone at the end, which leaves the screen to the answer.
+    """
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -30,7 +33,8 @@ def progress_bars(console: Any = None) -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     tasks: dict[str, Any] = {}
-    with Bars(*columns, console=console or Console(stderr=True), transient=True) as bars:
+    shown_on = Console(stderr=True) if console is None else console
+    with Bars(*columns, console=shown_on, transient=console is not None) as bars:
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
@@ -50,8 +54,9 @@ class ProgressLine:
 
     def add(self, text: str) -> None:
         """Write at the end of the line, at once."""
-        print(f", {text}" if self._open else text, end="", file=sys.stderr, flush=True)
-        self._open = True
+        text = f", {text}" if self._open else text
+        self._open = True  # before it is: a kill may come in between
+        print(text, end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """End the line, so that something else can be said."""

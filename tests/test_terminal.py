@@ -279,3 +279,29 @@ def test_a_line_names_stages_once_and_at_most_ten_draws(capsys):
     assert said.count("tuning") == 1
     assert re.findall(r"draw (\d+) of 100", said) == [str(10 * k) for k in range(1, 11)]
     assert said.count("\n") == 1
+
+
+def test_a_resumed_run_replaces_its_own_answer_and_no_other(table):
+    begun = ["select", table, "--target", "y", "--out", "out", "--run-dir", "run"]
+    assert invoke(*begun).exit_code == 0
+    assert invoke(*begun).exit_code == 2
+    assert invoke("select", "--resume", "run").exit_code == 0
+    elsewhere = ["select", "--resume", "run", "--out", "elsewhere"]
+    assert invoke(*elsewhere).exit_code == 0
+    assert "earlier answer" in invoke(*elsewhere).stderr
+    assert invoke(*elsewhere, "--overwrite").exit_code == 0
+    refused = invoke("select", table, "--resume", "run")
+    assert "leave out FILE" in refused.stderr
+
+
+def test_a_kill_while_it_loads_leaves_nothing(table):
+    """SIGTERM at the first message: one more message, exit code 130, no folder."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "smrmr", "select", table, "--target", "y"], stderr=subprocess.PIPE
+    )
+    begun = running.stderr.read(1)
+    running.terminate()
+    said = (begun + running.communicate()[1]).decode()
+    assert running.returncode == 130
+    assert said == "Reading table.csv\nsmrmr: interrupted; nothing was written.\n"
+    assert not Path("smrmr-table").exists()

@@ -19,16 +19,17 @@ PAUSE = 0.2  # seconds between two states of a line that is written again and ag
 
 @contextmanager
 def progress_bars(console: Any = None) -> Iterator[Progress]:
-    """Yield a progress callback that draws a bar per stage on the error stream, gone at the end.
+    """Yield a progress callback that draws a bar per stage on the error stream.
 
-    In a notebook bars need ipywidgets; without them a single line is written again and again.
+    On the console of a command they are gone at the end, which leaves the screen to the answer. In
+    a notebook bars need ipywidgets; without them a single line is written again and again.
     """
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    console = console or Console(stderr=True)
-    if console.is_jupyter and find_spec("ipywidgets") is None:
+    shown_on = Console(stderr=True) if console is None else console
+    if shown_on.is_jupyter and find_spec("ipywidgets") is None:
         yield _one_line()
         print(file=sys.stderr)
         return
@@ -40,7 +41,7 @@ def progress_bars(console: Any = None) -> Iterator[Progress]:
         TimeRemainingColumn(),
     )
     tasks: dict[str, Any] = {}
-    with Bars(*columns, console=console, transient=True) as bars:
+    with Bars(*columns, console=shown_on, transient=console is not None) as bars:
 
         def show(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
@@ -73,8 +74,9 @@ class ProgressLine:
 
     def add(self, text: str) -> None:
         """Write at the end of the line, at once."""
-        print(f", {text}" if self._open else text, end="", file=sys.stderr, flush=True)
-        self._open = True
+        text = f", {text}" if self._open else text
+        self._open = True  # before it is: a kill may come in between
+        print(text, end="", file=sys.stderr, flush=True)
 
     def end(self) -> None:
         """End the line, so that something else can be said."""

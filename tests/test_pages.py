@@ -185,6 +185,15 @@ def test_an_empty_answer_draws_its_leads_and_says_that_they_are_none():
     assert "chips" not in {a.get("class") for a in classes(["ol"], page)}
 
 
+def test_a_list_without_a_promise_is_one_of_leads():
+    """Law: what a level raised afterwards selects is never called a finding."""
+    found = case("empty").at(0.3, on_empty="relax")
+    assert found.selected.size
+    said = " ".join(Page(render(found)).text["shapes"].split())
+    assert said.startswith("Leads against the target: not findings No promise covers")
+    assert re.findall(r"lead (GENE\d+)", said) == found.selected_names
+
+
 def test_groups_are_told_to_be_groups():
     """Law: wherever a lead of a group is named first, the size of its group stands before it."""
     found = case("groups")

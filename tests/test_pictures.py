@@ -36,6 +36,20 @@ def test_classes_are_summarised_by_the_quantiles_of_the_feature(rng):
         np.testing.assert_allclose(row, np.quantile(X[y == name, 1], QUANTILES), rtol=1e-3)
 
 
+def test_mostly_zero_features_are_summarised_by_share_and_mean(rng):
+    """Oracle: numpy class by class, in the order of the labels; small classes are left out."""
+    y = np.repeat(["b", "a", "c"], [40, 56, 4])
+    counts = rng.poisson(np.where(y == "a", 1.0, 0.2)).astype(float)
+    X = np.column_stack([counts, rng.normal(size=100), rng.random(100) < 0.8])
+    counted, numbers, flags = picture(X, y).shapes
+    assert counted.names == flags.names == ("a", "b")
+    for shape, column in ((counted, X[:, 0]), (flags, X[:, 2])):
+        groups = [column[y == name] for name in ("a", "b")]
+        np.testing.assert_allclose(shape.shares, [np.mean(g > 0) for g in groups], rtol=1e-3)
+        np.testing.assert_allclose(shape.means, [np.mean(g) for g in groups], rtol=1e-3)
+    assert not numbers.shares.size
+
+
 def test_levels_and_bins_are_summarised_by_the_quantiles_of_the_target(rng):
     X = np.column_stack([rng.integers(0, 3, size=120), rng.normal(size=120)]).astype(float)
     y = X[:, 1] ** 2 + rng.normal(size=120)

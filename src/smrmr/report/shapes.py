@@ -9,6 +9,7 @@ from ..types import Mask, Matrix, Vector
 from .marks import Band, Boxes, Line, Mark, Plot, Points, Tick, short
 
 MOST_CLASSES = 20
+LONGEST = 60  # letters of a class that stands in a row
 LETTERS_ACROSS = 36  # of names side by side; more of them stand in rows
 FAR_APART = 8.0  # times the distance of their quartiles: values that need a bent axis
 
@@ -84,12 +85,13 @@ def _in_columns(plot: Plot, shape: Shape) -> Plot:
 def _in_rows(plot: Plot, shape: Shape) -> Plot:
     """Boxes in rows, which have room for long names."""
     boxes = Boxes(shape.quantiles, _tips(shape, shape.names), lying=True)
-    plot = _rows(replace(plot, marks=(*plot.marks, boxes)), shape.names)
+    names = tuple(short(name, LONGEST) for name in shape.names)
+    plot = _rows(replace(plot, marks=(*plot.marks, boxes)), names)
     return _bent(plot, x=shape.quantiles)
 
 
 def _rows(plot: Plot, names: tuple[str, ...]) -> Plot:
-    ticks = tuple(Tick(float(i), short(name, 60)) for i, name in enumerate(names))
+    ticks = tuple(Tick(float(i), name) for i, name in enumerate(names))
     return replace(plot, y_ticks=ticks, y_limits=(len(names) - 0.5, -0.5))
 
 
@@ -108,7 +110,8 @@ def _shares(plot: Plot, shape: Shape) -> Plot:
     ]
     dots = Points(shape.shares, at, "selected", tuple(told))
     names = tuple(
-        f"{name}, mean {mean:.2g}" for name, mean in zip(shape.names, shape.means, strict=True)
+        f"{short(name, LONGEST)}, mean {mean:.2g}"
+        for name, mean in zip(shape.names, shape.means, strict=True)
     )
     percents = tuple(Tick(share, f"{100 * share:.0f}%") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return _rows(

@@ -1,0 +1,99 @@
+"""How reports look in a browser: pictures that were looked at, and what a glance must not miss.
+
+The pictures are in tests/reference/reports. To draw them again, and then look at them:
+
+    PYTHONPATH=src:tests python -m report_looks
+"""
+
+from __future__ import annotations
+
+import pytest
+from PIL import Image
+
+from report_cases import case
+from report_looks import HIDDEN, LIMIT, LOOKS, colour, difference, picture, reference, start
+from smrmr.report import write_report
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
+    with playwright.sync_playwright() as driver:
+        started = start(driver)
+        if started is None:
+            pytest.skip("needs chromium: apt-get install chromium")
+        yield started
+        started.close()
+
+
+def alike(drawn, kept, way):
+    """Whether two pictures show the same page, perhaps in other fonts."""
+    return (
+        difference(kept, drawn) < LIMIT.get(way, 0.07)
+        and 0.75 < colour(drawn) / colour(kept) < 1.33
+        and 0.85 < drawn.height / kept.height < 1.15
+    )
+
+
+@pytest.mark.parametrize(("name", "way"), LOOKS)
+def test_reports_look_as_they_did(browser, name, way):
+    """Oracle: a picture that somebody looked at."""
+    kept = Image.open(reference(name, way)).convert("RGB")
+    assert alike(picture(browser, case(name), way), kept, way)
+
+
+@pytest.mark.parametrize(
+    ("style", "same"),
+    [
+        ("body, svg { font-family: serif !important }", True),
+        ("body, svg { font-family: monospace !important }", True),
+        ("svg { visibility: hidden }", False),
+        ("#shapes { display: none }", False),
+        (".shapes { display: block }", False),
+        (".line { fill: black !important }", False),
+        (":root { --card: #222 !important; --ink: #eee !important }", False),
+    ],
+)
+def test_fonts_do_not_matter_and_faults_do(browser, style, same):
+    """Law: the comparison can fail, and does not fail for the fonts of another machine."""
+    kept = Image.open(reference("numbers", "light")).convert("RGB")
+    assert alike(picture(browser, case("numbers"), "light", HIDDEN + style), kept, "light") == same
+
+
+@pytest.mark.parametrize("name", ["two_classes", "groups", "sixty_findings", "empty"])
+def test_prints_hold_what_was_found_and_no_rows_that_say_nothing(browser, tmp_path, name):
+    page = browser.new_page()
+    page.goto(write_report(case(name), tmp_path / "report.html").as_uri())
+    page.emulate_media(media="print")
+    assert page.locator("#listing tbody tr").first.is_visible()
+    assert not page.locator("#features").is_visible()
+    assert page.get_by_text("it is not printed").is_visible()
+    assert page.locator("#settings .empty").count() > 0
+    assert not page.locator("#settings .empty").first.is_visible()
+    assert not page.locator(".check figure").first.is_visible()
+    assert page.locator(".check .verdict").first.is_visible()
+    page.close()
+
+
+@pytest.mark.parametrize(("name", "way"), [(name, way) for name, way in LOOKS if way == "narrow"])
+def test_narrow_pages_do_not_scroll_sideways(browser, tmp_path, name, way):
+    page = browser.new_page(viewport={"width": 400, "height": 800})
+    page.goto(write_report(case(name), tmp_path / "report.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+    page.close()
+
+
+def test_names_of_classes_stay_within_their_figure(browser, tmp_path):
+    """Law: no name of a class reaches beyond the figure it stands in, in any case."""
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    for name in ("ten_classes", "counts"):
+        page.goto(write_report(case(name), tmp_path / "report.html").as_uri())
+        beyond = page.locator(".shapes svg .row").evaluate_all(
+            "all => all.map(e => e.getBoundingClientRect().right"
+            " - e.closest('svg').getBoundingClientRect().right)"
+        )
+        assert len(beyond) >= 20
+        assert max(beyond) < 1
+    page.close()

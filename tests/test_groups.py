@@ -481,6 +481,7 @@ def test_the_report_and_the_terminal_tell_groups(blocks, tmp_path):
     written = pd.read_csv(tmp_path / "out" / "selected.csv")
     assert written["size"].tolist() == [5, 5, 5]
     assert len(pd.read_csv(tmp_path / "out" / "groups.csv")) == 20
-    wrong = CliRunner().invoke(app, [*asked[:-3], str(tmp_path / "none.csv"), *asked[-2:]])
+    again = [*asked[:-3], str(tmp_path / "none.csv"), *asked[-2:], "--overwrite"]
+    wrong = CliRunner().invoke(app, again)
     assert wrong.exit_code == 2
     assert "there is no such file" in wrong.output

@@ -80,13 +80,9 @@ class SparseColumns:
 
     @classmethod
     def of(cls, X: Any, names: tuple[str, ...] | None = None) -> SparseColumns:
-        """Any sparse matrix or array, turned to columns once; entries given twice add up."""
+        """Any sparse matrix or array, turned to columns once."""
         rows_and_columns(X.shape, "X")
-        matrix = X.tocsc()
-        if not matrix.has_canonical_format:
-            matrix = matrix.copy() if matrix is X else matrix  # X stays what it is
-            matrix.sum_duplicates()
-        return cls(matrix, names)
+        return cls(X.tocsc(), names)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -193,10 +193,23 @@ def test_what_cannot_be_read_is_refused_with_advice(what, tmp_path):
     assert "Traceback" not in str(refused.value)
 
 
-def test_a_folder_is_no_table(tmp_path):
-    (tmp_path / "d.csv").mkdir()
+@pytest.mark.parametrize("name", ["d.csv", "d", "d.gz", "d.zip"])
+def test_a_folder_is_no_table(name, tmp_path):
+    (tmp_path / name).mkdir()
     with pytest.raises(ValueError, match="is a folder"):
-        read_data(tmp_path / "d.csv", "y")
+        read_data(tmp_path / name, "y")
+
+
+def test_a_name_without_an_ending(tmp_path):
+    path = write(tmp_path, "table", PLAIN)
+    with pytest.raises(ValueError, match="no ending that says its format. Give --format one of"):
+        read_data(path, "y")
+    assert_array_equal(read_data(path, "y", format="csv").y, FRAME["y"])
+
+
+def test_genes_that_a_spreadsheet_turned_into_dates_are_named(tmp_path):
+    path = write(tmp_path, "d.csv", PLAIN.replace("a,b", "2-Sep,1-Mar", 1))
+    assert "(SEPT2 becomes 2-Sep): '2-Sep', '1-Mar'" in read_data(path, "y").notes[0]
 
 
 def test_all_problems_are_in_one_message(tmp_path):
@@ -327,7 +340,7 @@ def test_objects_of_r(tmp_path):
 
 def test_several_objects_of_r(tmp_path):
     """Oracle: the objects that were written, by rdata."""
-    rdata = pytest.importorskip("rdata")
+    rdata = pytest.importorskip("rdata", "1.0")  # which can write
     path = tmp_path / "d.rda"
     rdata.write_rda(path, {"one": FRAME, "two": FRAME * 2, "word": "x"})
     with pytest.raises(ValueError, match=r"holds one \(30 x 5\), two \(30 x 5\), word.*--sheet"):

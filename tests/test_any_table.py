@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from smrmr import Recipe, select
 from smrmr.cli.commands import app
 from smrmr.data import read_data
+from smrmr.data.columns import as_columns
 
 N = 30
 
@@ -202,7 +203,7 @@ def test_a_folder_is_no_table(name, tmp_path):
 
 def test_a_name_without_an_ending(tmp_path):
     path = write(tmp_path, "table", PLAIN)
-    with pytest.raises(ValueError, match="no ending that says its format. Give --format one of"):
+    with pytest.raises(ValueError, match=r"no ending that says its format\. Give --format"):
         read_data(path, "y")
     assert_array_equal(read_data(path, "y", format="csv").y, FRAME["y"])
 
@@ -411,6 +412,7 @@ def test_what_systems_leave_in_archives_is_no_table(tmp_path):
     with ZipFile(tmp_path / "d.zip", "w") as archive:
         archive.writestr("folder/", "")
         archive.writestr("folder/d.csv", PLAIN)
+        archive.writestr("folder/.DS_Store", b"\0")
         archive.writestr("__MACOSX/folder/._d.csv", b"\0")
     assert_array_equal(read_data(tmp_path / "d.zip", "y").y, FRAME["y"])
 
@@ -521,6 +523,18 @@ def test_ordered_categories_are_ranks():
     by_number = select(X.assign(stage=stage), y, Recipe())
     assert_array_equal(by_name.p_values, by_number.p_values)
     assert by_name.findings()["direction"].tolist()[0] == "rises"
+
+
+def test_ordered_categories_in_files(tmp_path):
+    """Oracle: ten stages of three rows each, which are too few for labels and enough for ranks."""
+    stage = pd.Categorical(list("jabcdefghi") * 3, categories=list("jabcdefghi"), ordered=True)
+    FRAME.assign(stage=stage).to_parquet(tmp_path / "d.parquet")
+    data = read_data(tmp_path / "d.parquet", "y")
+    assert data.notes == ["each of 'stage' (10 labels, in order) is one feature"]
+    assert as_columns(data.X).values[:, 4].tolist() == [*range(10)] * 3
+    FRAME.assign(stage=stage.as_unordered()).to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(ValueError, match="column 'stage' holds too many labels"):
+        read_data(tmp_path / "d.parquet", "y")
 
 
 def test_types_of_parquet_files(tmp_path):

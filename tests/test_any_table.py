@@ -391,6 +391,17 @@ def test_a_gzip_that_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
         read_data(path, "y")
 
 
+def test_unpacked_copies_are_read_before_they_are_gone(tmp_path, monkeypatch):
+    """Oracle: the array that was written; as it lies it would be read in blocks."""
+    path = tmp_path / "d.npy"
+    np.save(path, FRAME.to_numpy())
+    write(tmp_path, "d.npy.gz", gzip.compress(path.read_bytes()))
+    monkeypatch.setattr("smrmr.data.formats.MAX_BYTES_WHOLE", 0)
+    with pytest.raises(ValueError, match="read in blocks"):
+        read_data(path, "x4")
+    assert_array_equal(read_data(tmp_path / "d.npy.gz", "x4").X, FRAME[list("abcd")])
+
+
 @pytest.mark.parametrize(
     ("members", "words"),
     [

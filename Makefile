@@ -18,8 +18,9 @@ test-slow: $(VENV)/installed-slow test-pandas3
 
 # anndata asks for pandas 2, so pandas 3 has an environment of its own
 test-pandas3: $(VENV)-pandas3/installed
-	$(VENV)-pandas3/bin/pytest -n auto -m "not slow" tests/test_study.py tests/test_files.py tests/test_any_table.py \
-		tests/test_sources.py tests/test_large.py tests/test_estimator.py tests/test_cli.py
+	$(VENV)-pandas3/bin/pytest -n auto -m "not slow" tests/test_study.py tests/test_files.py \
+		tests/test_any_table.py tests/test_sources.py tests/test_large.py tests/test_estimator.py \
+		tests/test_cli.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from smrmr import Recipe, select
 from smrmr.cli.commands import app
 from smrmr.data import read_data
+from smrmr.data.columns import as_columns
 
 N = 30
 
@@ -193,10 +194,23 @@ def test_what_cannot_be_read_is_refused_with_advice(what, tmp_path):
     assert "Traceback" not in str(refused.value)
 
 
-def test_a_folder_is_no_table(tmp_path):
-    (tmp_path / "d.csv").mkdir()
+@pytest.mark.parametrize("name", ["d.csv", "d", "d.gz", "d.zip"])
+def test_a_folder_is_no_table(name, tmp_path):
+    (tmp_path / name).mkdir()
     with pytest.raises(ValueError, match="is a folder"):
-        read_data(tmp_path / "d.csv", "y")
+        read_data(tmp_path / name, "y")
+
+
+def test_a_name_without_an_ending(tmp_path):
+    path = write(tmp_path, "table", PLAIN)
+    with pytest.raises(ValueError, match=r"no ending that says its format\. Give --format"):
+        read_data(path, "y")
+    assert_array_equal(read_data(path, "y", format="csv").y, FRAME["y"])
+
+
+def test_genes_that_a_spreadsheet_turned_into_dates_are_named(tmp_path):
+    path = write(tmp_path, "d.csv", PLAIN.replace("a,b", "2-Sep,1-Mar", 1))
+    assert "(SEPT2 becomes 2-Sep): '2-Sep', '1-Mar'" in read_data(path, "y").notes[0]
 
 
 def test_all_problems_are_in_one_message(tmp_path):
@@ -327,7 +341,7 @@ def test_objects_of_r(tmp_path):
 
 def test_several_objects_of_r(tmp_path):
     """Oracle: the objects that were written, by rdata."""
-    rdata = pytest.importorskip("rdata")
+    rdata = pytest.importorskip("rdata", "1.0")  # which can write
     path = tmp_path / "d.rda"
     rdata.write_rda(path, {"one": FRAME, "two": FRAME * 2, "word": "x"})
     with pytest.raises(ValueError, match=r"holds one \(30 x 5\), two \(30 x 5\), word.*--sheet"):
@@ -377,6 +391,17 @@ def test_a_gzip_that_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
         read_data(path, "y")
 
 
+def test_unpacked_copies_are_read_before_they_are_gone(tmp_path, monkeypatch):
+    """Oracle: the array that was written; as it lies it would be read in blocks."""
+    path = tmp_path / "d.npy"
+    np.save(path, FRAME.to_numpy())
+    write(tmp_path, "d.npy.gz", gzip.compress(path.read_bytes()))
+    monkeypatch.setattr("smrmr.data.formats.MAX_BYTES_WHOLE", 0)
+    with pytest.raises(ValueError, match="read in blocks"):
+        read_data(path, "x4")
+    assert_array_equal(read_data(tmp_path / "d.npy.gz", "x4").X, FRAME[list("abcd")])
+
+
 @pytest.mark.parametrize(
     ("members", "words"),
     [
@@ -398,6 +423,7 @@ def test_what_systems_leave_in_archives_is_no_table(tmp_path):
     with ZipFile(tmp_path / "d.zip", "w") as archive:
         archive.writestr("folder/", "")
         archive.writestr("folder/d.csv", PLAIN)
+        archive.writestr("folder/.DS_Store", b"\0")
         archive.writestr("__MACOSX/folder/._d.csv", b"\0")
     assert_array_equal(read_data(tmp_path / "d.zip", "y").y, FRAME["y"])
 
@@ -508,6 +534,18 @@ def test_ordered_categories_are_ranks():
     by_number = select(X.assign(stage=stage), y, Recipe())
     assert_array_equal(by_name.p_values, by_number.p_values)
     assert by_name.findings()["direction"].tolist()[0] == "rises"
+
+
+def test_ordered_categories_in_files(tmp_path):
+    """Oracle: ten stages of three rows each, which are too few for labels and enough for ranks."""
+    stage = pd.Categorical(list("jabcdefghi") * 3, categories=list("jabcdefghi"), ordered=True)
+    FRAME.assign(stage=stage).to_parquet(tmp_path / "d.parquet")
+    data = read_data(tmp_path / "d.parquet", "y")
+    assert data.notes == ["each of 'stage' (10 labels, in order) is one feature"]
+    assert as_columns(data.X).values[:, 4].tolist() == [*range(10)] * 3
+    FRAME.assign(stage=stage.as_unordered()).to_parquet(tmp_path / "d.parquet")
+    with pytest.raises(ValueError, match="column 'stage' holds too many labels"):
+        read_data(tmp_path / "d.parquet", "y")
 
 
 def test_types_of_parquet_files(tmp_path):

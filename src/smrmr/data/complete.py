@@ -10,7 +10,7 @@ import numpy as np
 from ..types import Indices
 from .messages import quoted
 from .missing import rows_with_target, without_missing
-from .texts import COMMAS, disguise_of, problems_of_texts
+from .texts import COMMAS, disguise_of, names_like_dates, problems_of_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +54,7 @@ def complete(
         problems.append(str(error))
     rows = known[left.index.to_numpy()]
     problems += problems_of_texts(left.set_axis(rows))
-    notes += _constant(left)
+    notes += _constant(left) + names_like_dates(left.columns)
     return Complete(left.set_axis(features.index[rows]), y.iloc[rows], rows, notes, problems)
 
 

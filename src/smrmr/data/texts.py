@@ -27,6 +27,7 @@ DATE = re.compile(
     r"(?:[T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(?::\d{2})?",
     re.IGNORECASE,
 )
+GENE_AS_DATE = re.compile(r"\d{1,2}-(?:Mar|Sep|Dec|Oct|Feb|Apr|Nov)")
 NUMBER = r"[+-]?[\d.,]*\d"
 AMOUNT = re.compile(rf"[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:[%€£$¥]|EUR|USD|GBP)")
 MIN_ROWS_PER_LEVEL = 5  # on average, of a category of more than two levels
@@ -92,6 +93,13 @@ def _may_be_number(value: Any) -> bool:
     """Whether a value is worth a closer look: most texts are ruled out by their first rows."""
     text = str(value).strip()
     return text in GAPS or text.lower().lstrip("+-").startswith(("inf", "nan", *".0123456789"))
+
+
+def names_like_dates(names: Iterable[Any]) -> list[str]:
+    """Say that names look as if a spreadsheet had turned genes such as MARCH1 into dates."""
+    found = [name for name in names if GENE_AS_DATE.fullmatch(str(name))]
+    said = "names that look like genes a spreadsheet turned into dates"
+    return [f"{said} (SEPT2 becomes 2-Sep): {quoted(found)}"] if found else []
 
 
 def problems_of_texts(features: pd.DataFrame) -> list[str]:

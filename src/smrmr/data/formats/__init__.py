@@ -38,6 +38,8 @@ def format_of(path: Path, name: str | None = None) -> Format:
             return format
     known = ", ".join(format.name for format in FORMATS)
     advice = ADVICE.get(ending, f"Give --format one of {known}.")
+    if name is None and "." not in plain.name:
+        raise ValueError(f"{path}: its name has no ending that says its format. {advice}")
     raise ValueError(f"{path}: the format {ending!r} is not known. {advice}")
 
 
@@ -49,6 +51,9 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         raise ValueError(f"there is no file {path}.{did_you_mean(path.name, beside)}")
+    endings = [ending for format in FORMATS if format.folder for ending in format.extensions]
+    if path.is_dir() and (name or path.suffix.removeprefix(".")).lower() not in endings:
+        raise ValueError(f"{path} is a folder. A file is needed.")
     try:
         with unpacked(path) as plain:
             table = _read(plain, format_of(plain, name), options)
@@ -68,8 +73,6 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
 
 
 def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:
-    if path.is_dir() and not format.folder:
-        raise ValueError(f"{path} is a folder. A file is needed.")
     for option, value in options.items():
         if value and option not in format.options:
             able = ", ".join(f".{other.name}" for other in FORMATS if option in other.options)

@@ -116,8 +116,8 @@ def _from_zip(path: Path, folder: Path) -> Path:
 
 def _is_clutter(member: ZipInfo) -> bool:
     """Folders, and what systems leave beside the files."""
-    parts = PurePosixPath(member.filename).parts
-    return member.is_dir() or parts[0] == "__MACOSX" or parts[-1].startswith("._")
+    name = PurePosixPath(member.filename).name
+    return member.is_dir() or name.startswith("._") or name == ".DS_Store"
 
 
 def _tables(names: list[str]) -> list[str]:

@@ -103,6 +103,21 @@ def test_shapes_keep_their_laws(rng):
     assert shape_in_a_word(np.array([1.0]), np.array([9]), np.array([1.0])) == "unclear"
 
 
+@pytest.mark.parametrize(
+    ("medians", "word"),
+    [
+        ([0.6, 0.3, 0.2, 0.5, 1.5, 2.5, 4, 5.5, 7, 9], "rises"),  # one arm is hardly there
+        ([4.8, 2.5, 1.5, 0.9, 0.5, 0.2, 0, 0, 0.2, 1.2], "falls"),  # a bend is no step
+        ([0, 0, 0.1, 0, 0, 0.1, 0, 5, 5.1, 5], "threshold"),
+        ([0, 0, 0, 0, 0, 0.4, 1.2, 2.1, 3.1, 5.3], "rises"),  # flat, then a slope
+        ([5, 3, 1, 0, 0, 0, 0, 1, 2, 3], "U"),
+    ],
+)
+def test_shapes_between_two_words(medians, word):
+    """Oracle: a reader of the medians, which have hardly any error here."""
+    assert shape_in_a_word(np.array(medians, float), np.full(10, 50), np.full(10, 0.05)) == word
+
+
 def test_words_and_correlations_are_those_of_the_data(rng):
     """Oracle: how the data were made, and scipy's Spearman correlation."""
     X = rng.normal(size=(400, 8))

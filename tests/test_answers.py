@@ -107,7 +107,7 @@ def test_shapes_keep_their_laws(rng):
     ("medians", "word"),
     [
         ([0.6, 0.3, 0.2, 0.5, 1.5, 2.5, 4, 5.5, 7, 9], "rises"),  # one arm is hardly there
-        ([4.8, 2.5, 1.5, 0.9, 0.5, 0.2, 0, 0, 0.2, 1.2], "falls"),  # a bend is no step
+        ([4.8, 2.53, 1.49, 0.88, 0.46, 0.18, 0.03, 0.01, 0.24, 1.19], "falls"),  # a bend is no step
         ([0, 0, 0.1, 0, 0, 0.1, 0, 5, 5.1, 5], "threshold"),
         ([0, 0, 0, 0, 0, 0.4, 1.2, 2.1, 3.1, 5.3], "rises"),  # flat, then a slope
         ([5, 3, 1, 0, 0, 0, 0, 1, 2, 3], "U"),

@@ -34,9 +34,10 @@ from smrmr import (
 )
 from smrmr.cli.commands import app
 from smrmr.control.decision import fewest
+from smrmr.data.study import read_study
 from smrmr.report.words import level_that_selects, reach
 from smrmr.runs.progress import progress_bars
-from smrmr.selection.trends import FINE, shape_in_a_word
+from smrmr.selection.trends import FINE, find_trends, shape_in_a_word
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 CONTROLS = ("tests", "knockoffs")
@@ -103,6 +104,21 @@ def test_shapes_keep_their_laws(rng):
     assert shape_in_a_word(np.array([1.0]), np.array([9]), np.array([1.0])) == "unclear"
 
 
+@pytest.mark.parametrize(
+    ("medians", "word"),
+    [
+        ([0.6, 0.3, 0.2, 0.5, 1.5, 2.5, 4, 5.5, 7, 9], "rises"),  # one arm is hardly there
+        ([4.8, 2.53, 1.49, 0.88, 0.46, 0.18, 0.03, 0.01, 0.24, 1.19], "falls"),  # a bend is no step
+        ([0, 0, 0.1, 0, 0, 0.1, 0, 5, 5.1, 5], "threshold"),
+        ([0, 0, 0, 0, 0, 0.4, 1.2, 2.1, 3.1, 5.3], "rises"),  # flat, then a slope
+        ([5, 3, 1, 0, 0, 0, 0, 1, 2, 3], "U"),
+    ],
+)
+def test_shapes_between_two_words(medians, word):
+    """Oracle: a reader of the medians, which have hardly any error here."""
+    assert shape_in_a_word(np.array(medians, float), np.full(10, 50), np.full(10, 0.05)) == word
+
+
 def test_words_and_correlations_are_those_of_the_data(rng):
     """Oracle: how the data were made, and scipy's Spearman correlation."""
     X = rng.normal(size=(400, 8))
@@ -157,6 +173,18 @@ def test_several_classes_and_small_ones(rng):
     assert "log2_fold_change" not in frame
     assert frame.loc["x0", "shape"] == "up in b"
     assert "highest in class b" in selection.explain("x0")
+
+
+def test_all_that_could_be_selected_has_a_size(rng):
+    """Law: whatever levels up to 0.5 select is looked at, and 200 features in any case."""
+    X, y = rng.normal(size=(60, 300)), rng.normal(size=60)
+    study = read_study(X, y)
+    nominal, order = np.zeros(300, bool), rng.permutation(300)
+    for n_found, n_seen in ((0, 200), (150, 200), (260, 260)):
+        q = np.where(np.arange(300) < n_found, 0.5, 0.6)
+        trends = find_trends(study, order, q, nominal)
+        assert trends.features.tolist() == order[:n_seen].tolist()
+        assert len(trends.shapes) == len(trends.correlation) == n_seen
 
 
 def test_categories_have_no_direction(rng):

@@ -121,7 +121,8 @@ def select_from(
     decision = answer(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
-        trends = find_trends(study, evidence.leads[evidence.order], nominal)
+        best = evidence.leads[evidence.order]
+        trends = find_trends(study, best, decision.q_values, nominal)
         unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names

@@ -139,19 +139,15 @@ def _summary(
 ) -> Shape:
     counts = np.bincount(group)
     large = np.flatnonzero(counts >= (FEWEST_ROWS if x is None else ROWS_PER_BIN))
-    quantiles = np.empty((len(large), len(QUANTILES), outputs.shape[1]))
-    for i, g in enumerate(large):
-        ordered = np.sort(outputs[group == g], axis=0)
-        places = np.multiply(QUANTILES, len(ordered) - 1)
-        for k, column in enumerate(ordered.T):  # many times as fast as np.quantile
-            quantiles[i, :, k] = np.interp(places, np.arange(len(column)), column)
+    columns = [_quantiles(column, group, counts, large, QUANTILES) for column in outputs.T]
+    quantiles = np.stack(columns, axis=-1)
     output = 0
     if len(large) > 1 and outputs.shape[1] > 1:
         apart = np.std(quantiles[:, 2], axis=0) / np.maximum(outputs.std(axis=0), 1e-300)
         output = int(np.argmax(apart))
     at = np.arange(len(large), dtype=np.float64)
     if x is not None:
-        at = np.array([_median(x[group == g]) for g in large])
+        at = _quantiles(x, group, counts, large, (0.5,))[:, 0]
     return Shape(
         kind,
         at,
@@ -162,10 +158,16 @@ def _summary(
     )
 
 
-def _median(x: Vector) -> float:
-    """Many times as fast as np.median; halves do not overflow."""
-    halves = np.sort(x / 2)
-    return float(halves[(len(x) - 1) // 2] + halves[len(x) // 2])
+def _quantiles(
+    values: Vector, group: Indices, counts: Indices, large: Indices, shares: tuple[float, ...]
+) -> Matrix:
+    """Quantiles in each of the large groups, a row each; many times as fast as np.quantile."""
+    ordered = values[np.lexsort((values, group))]
+    first = np.cumsum(counts) - counts
+    places = first[large, None] + np.multiply.outer(counts[large] - 1, shares)
+    below, above = np.floor(places).astype(np.intp), np.ceil(places).astype(np.intp)
+    part = places - below
+    return np.asarray(ordered[below] * (1 - part) + ordered[above] * part)
 
 
 def _to_show(shape: Shape) -> Shape:

@@ -92,7 +92,7 @@ class TestEvidence:
     multiplicity: str
     settings: dict[str, Any]
     kind: ClassVar[str] = "tests"
-    shown: ClassVar[tuple[str, ...]] = ("p_value", "q_value", "direction", "effect", "shape")
+    shown: ClassVar[tuple[str, ...]] = ("p_value", "q_value", "direction", "shape")
     measured: ClassVar[str] = "p_value"  # what says how far a feature stands out
     __test__: ClassVar[bool] = False  # pytest, this is no test
 

@@ -40,14 +40,16 @@ def test_mostly_zero_features_are_summarised_by_share_and_mean(rng):
     """Oracle: numpy class by class, in the order of the labels; small classes are left out."""
     y = np.repeat(["b", "a", "c"], [40, 56, 4])
     counts = rng.poisson(np.where(y == "a", 1.0, 0.2)).astype(float)
-    X = np.column_stack([counts, rng.normal(size=100), rng.random(100) < 0.8])
-    counted, numbers, flags = picture(X, y).shapes
+    common = np.where(np.arange(100) % 3 > 0, counts + 1.0, 0.0)
+    X = np.column_stack([counts, rng.normal(size=100), rng.random(100) < 0.8, common])
+    counted, numbers, flags, common = picture(X, y).shapes
     assert counted.names == flags.names == ("a", "b")
     for shape, column in ((counted, X[:, 0]), (flags, X[:, 2])):
         groups = [column[y == name] for name in ("a", "b")]
         np.testing.assert_allclose(shape.shares, [np.mean(g > 0) for g in groups], rtol=1e-3)
         np.testing.assert_allclose(shape.means, [np.mean(g) for g in groups], rtol=1e-3)
     assert not numbers.shares.size
+    assert not common.shares.size  # zero in a third of the rows: medians tell
 
 
 def test_levels_and_bins_are_summarised_by_the_quantiles_of_the_target(rng):

@@ -52,7 +52,7 @@ def test_reports_look_as_they_did(browser, name, way):
         ("svg { visibility: hidden }", False),
         ("#shapes { display: none }", False),
         (".shapes { display: block }", False),
-        (".line { fill: black !important }", False),
+        (".line, .axis { fill: black !important }", False),
         (":root { --card: #222 !important; --ink: #eee !important }", False),
     ],
 )

@@ -15,7 +15,7 @@ from .table import LABELS
 from .words import say
 
 MOST_LEADS = 10
-LISTS = ("selected", "members", "may_carry_it")  # columns that the text of a finding tells better
+LISTS = ("selected", "members", "may_carry_it", "left")  # columns that texts tell better
 OF_GROUPS = ("size", "least_alike")
 
 

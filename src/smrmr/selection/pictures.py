@@ -44,8 +44,8 @@ class Shape:
     output
         Which of several outputs was taken: the one that differs most between the groups.
     shares, means
-        Of a feature that is mostly zero, against classes: the share of rows above zero in each
-        class, and the mean; empty otherwise.
+        Of a feature that is mostly zero, at least in half of the classes: the share of rows above
+        zero in each class, and the mean; empty otherwise.
     """
 
     kind: str
@@ -123,7 +123,7 @@ def shape_of(x: Vector, target: Target) -> Shape:
         names = np.array(target.labels, dtype=object)[target.order]
         group = np.argsort(target.order)[target.values.astype(np.intp)]
         shape = _summary("classes", group, x[:, None], names)
-        return _above_zero(shape, x, group) if _mostly_zero(x) else shape
+        return _above_zero(shape, x, group) if _tells_little(shape, x) else shape
     outputs = target.values.reshape(target.n_rows, -1)
     levels, level = np.unique(x, return_inverse=True)
     if len(levels) <= MOST_LEVELS:
@@ -174,9 +174,10 @@ def _to_show(shape: Shape) -> Shape:
     return replace(shape, at=rounded(shape.at), quantiles=rounded(shape.quantiles))
 
 
-def _mostly_zero(x: Vector) -> bool:
-    """Whether quantiles tell little: counts of which most are 0, and columns of 0 and 1."""
-    return bool((x >= 0).all() and (np.mean(x > 0) < 0.5 or np.isin(x, (0, 1)).all()))
+def _tells_little(shape: Shape, x: Vector) -> bool:
+    """Whether quantiles do: of counts mostly 0, in all rows or half of the classes, and of 0/1."""
+    zeros = np.mean(x > 0) < 0.5 or np.mean(shape.quantiles[:, 2] == 0) >= 0.5
+    return bool(np.isin(x, (0, 1)).all() or ((x >= 0).all() and zeros))
 
 
 def _above_zero(shape: Shape, x: Vector, group: Indices) -> Shape:

@@ -65,7 +65,8 @@ def best_verdict(selection: Selection) -> Verdict:
     if nearly.size:
         n = f"{len(nearly)} more feature{'s' * (len(nearly) > 1)}"
         return look(f"{n} nearly made it: q-values up to {nearly.max():.2g} at level {level:g}.")
-    return fine(f"The next feature has a q-value of {q.min():.2g}, far from the level {level:g}.")
+    which = "next" if selection.selected.size else "best"
+    return fine(f"The {which} feature has a q-value of {q.min():.2g}, far from level {level:g}.")
 
 
 def alone_verdict(selection: Selection) -> Verdict:

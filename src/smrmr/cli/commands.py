@@ -163,7 +163,9 @@ def select(
             return
         said = Console()
         said.print(statement(found, name_leads=False), highlight=False, markup=False)
-        said.print(_table(found) if found.selected.size else _leads(found))
+        table = _table(found) if found.selected.size else _leads(found)
+        if table.row_count:
+            said.print(table)
         said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
         for line in next_steps(found, context, options, folder):
             said.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -86,13 +86,13 @@ def test_nothing_is_left_that_covariates_explain(rng):
     """Law: features and target that knockoffs see are orthogonal to covariates."""
     X, y, batch = confounded(rng)
     study = read_study(X, y, covariates={"batch": batch})
-    left = adjusted(study)
+    left = adjusted(study, [np.arange(150)])
     indicators = 1.0 * (batch[:, None] == np.unique(batch))
     indicators -= indicators.mean(axis=0)
     assert np.abs(indicators.T @ left.columns.values).max() < 1e-9
     assert np.abs(indicators.T @ left.target.values).max() < 1e-9
     labels = np.where(y > np.median(y), "ill", "well")
-    two = adjusted(read_study(X, labels, covariates={"batch": batch})).target
+    two = adjusted(read_study(X, labels, covariates={"batch": batch}), [np.arange(150)]).target
     assert two.values.ndim == 1
     assert np.abs(indicators.T @ two.values).max() < 1e-9
 
@@ -102,6 +102,8 @@ def test_covariates_that_make_no_sense_are_named(rng):
     frame = pd.DataFrame(X).add_prefix("g")
     refused = {
         r"covariate g3 is the feature g3": {"g3": X[:, 3]},
+        r"covariates is 'batch'": "batch",
+        r"covariates has no column": [],
         r"'y' explain y completely": {"y": y},
         r"looks like sample ids": {"id": [f"s{k}" for k in range(150)]},
         r"covariate a has 1 missing": {"a": [np.nan, *range(149)]},
@@ -142,6 +144,7 @@ def test_rows_are_compared_within_groups(rng):
     y = 3 * rng.standard_normal(30)[GROUPS] + X[:, 4] + 0.5 * rng.standard_normal(150)
     found = select(X, y, Recipe(fdr=0.05), groups=GROUPS)
     assert found.rows_asked == "within"
+    assert "compared by their correlation. " in say(found, "methods")
     assert 4 in found.selected
     assert found.covariates == ()
     moved = select(X + 100 * shared, y + 7 * GROUPS, Recipe(fdr=0.05), groups=GROUPS)
@@ -166,6 +169,7 @@ def test_rows_of_one_group_stay_on_one_side(rng):
 def test_groups_that_make_no_sense_are_named(rng):
     X, y = rng.standard_normal((40, 5)), rng.standard_normal(40)
     for groups, message in (
+        ("patient", r"groups=table\['patient'\]"),
         (np.zeros(40), "all rows are in one group"),
         ([1, 2], "groups has 2 values and X has 40 rows"),
         ([None] * 40, "40 missing values"),
@@ -194,6 +198,31 @@ def test_repeated_rows_are_warned_of(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read_study(repeated, y, groups=GROUPS)
+
+
+def test_ids_of_several_rows_are_warned_of(rng):
+    """Oracle: how columns were made; counts and classes of sorted rows are no ids."""
+    X = pd.DataFrame(rng.poisson(3, (150, 8))).add_prefix("g")
+    y = rng.standard_normal(150)
+    labels = np.array([f"P{k}" for k in rng.permutation(GROUPS)])
+    for ids in (GROUPS + 100, pd.Categorical(labels)):
+        with pytest.warns(UserWarning, match="columns patient look like ids of patients"):
+            read_study(X.assign(patient=ids), y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_study(X.assign(stage=np.repeat(np.arange(5), 30)), y)
+        read_study(X.assign(patient=rng.permutation(GROUPS)), y)
+
+
+def test_a_target_that_hardly_changes_within_groups_is_warned_of(rng):
+    X = rng.standard_normal((150, 5))
+    y = rng.standard_normal(30)[GROUPS]
+    y[[3, 77]] += 1
+    with pytest.warns(UserWarning, match="y changes within 2 of 30 groups"):
+        read_study(X, y, groups=GROUPS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_study(X, rng.standard_normal(150), groups=GROUPS)
 
 
 # -- survival, stages
@@ -234,6 +263,15 @@ def test_survival_is_that_of_lifelines(rng):
     for kind, ours in (("martingale", martingale_residuals), ("deviance", deviance_residuals)):
         theirs = model.compute_residuals(frame, kind).sort_index()[kind].to_numpy()
         np.testing.assert_allclose(ours(time, event, given.basis), theirs, atol=0.01)
+
+
+def test_knockoffs_of_survival_given_covariates(rng):
+    """Oracle: how times were made."""
+    X, time, event = survival(rng)
+    y = pd.DataFrame({"event": event, "time": time})
+    recipe = Recipe(control="knockoffs", target="survival")
+    found = select(X, y, recipe, 0, covariates={"batch": rng.choice(list("ab"), 200)})
+    assert set(np.argsort(-found.W)[:2].tolist()) == {0, 1}
 
 
 def test_survival_targets_come_in_several_forms(rng):

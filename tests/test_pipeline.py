@@ -16,7 +16,7 @@ from smrmr.control.knockoffs.pairs import Pairs, associate_pairs, pair
 from smrmr.control.knockoffs.screening import split_rows
 from smrmr.control.knockoffs.tuning import Problem, deal_folds
 from smrmr.data.columns import Columns
-from smrmr.data.study import Study, read_study
+from smrmr.data.study import Study, adjusted, read_study
 from smrmr.data.target import as_target
 from smrmr.groups.copies import find_copies
 from smrmr.measures import MEASURES
@@ -28,13 +28,13 @@ good_knockoffs_fail_sometimes = pytest.mark.filterwarnings("ignore:Knockoffs. NO
 EVERY = [(measure, penalty) for measure in MEASURES for penalty in PENALTIES]
 
 
-def paired_columns(control, n=60, p=40, design="1.c", seed=0):
+def paired_columns(control, n=60, p=40, design="1.c", seed=0, covariates=None):
     """Features and knockoffs beside each other, rows recycled, as the pipeline makes them."""
     data = simulate(design, n, p, random_state=seed)
-    study = read_study(data.X, data.y, data.target)
-    found = control.screening.screen(
-        study, control.measure, control.penalty, np.random.default_rng(1), Work()
-    )
+    study = read_study(data.X, data.y, data.target, covariates=covariates)
+    parts = control.screening.split(study, np.random.default_rng(1))
+    study = adjusted(study, parts)
+    found = control.screening.screen(study, parts, control.measure, control.penalty, Work())
     values = study.columns.read(found.kept)
     rows = found.rows_select
     copies = find_copies(Columns.bare(values[rows]), control.knockoffs.by_rank)
@@ -108,6 +108,12 @@ def test_swap_law_of_other_settings(control, design):
     check_swap_law(control, design=design)
 
 
+@pytest.mark.parametrize("design", ["1.c", "3.a"])
+def test_swap_law_given_covariates(design, rng):
+    covariates = {"age": rng.normal(size=60), "batch": rng.choice(list("abc"), 60)}
+    check_swap_law(KnockoffFilter(), design=design, covariates=covariates)
+
+
 def test_swap_law_fails_without_cross_terms():
     """Eq. (4.1) as printed tells features from knockoffs; this is why it is not the default."""
     with pytest.raises(AssertionError):
@@ -130,6 +136,30 @@ def test_row_leak_law(measure, penalty, rng):
     garbled = select(X, y, settings, rng=5)
     np.testing.assert_array_equal(garbled.evidence.kept, honest.evidence.kept)
     np.testing.assert_array_equal(garbled.relevance, honest.relevance)
+    assert not np.array_equal(garbled.W, honest.W)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "ordinal", "survival"])
+def test_row_leak_law_given_covariates(kind, rng):
+    """Law: the same where covariates are adjusted for, and where targets compare rows."""
+    settings = recipe(measure="hsic", target=kind)
+    data = simulate("2.a", 60, 80, random_state=0)
+    time = np.abs(data.y) + 0.1
+    y = {
+        "continuous": data.y,
+        "ordinal": np.digitize(data.y, np.quantile(data.y, [0.25, 0.5, 0.75])),
+        "survival": np.rec.fromarrays([rng.random(60) < 0.7, time], names="event,time"),
+    }[kind]
+    covariates = {"age": rng.normal(size=60), "batch": rng.choice(list("ab"), 60)}
+    honest = select(data.X, y, settings, rng=5, covariates=covariates)
+    (child,) = np.random.default_rng(5).spawn(1)
+    _, rows = split_rows(as_target(data.y, "continuous"), 0.4, child.spawn(4)[0])
+    X, other = data.X.copy(), y.copy()
+    X[rows] = rng.standard_cauchy(size=(len(rows), 80))
+    other[rows] = y[rng.choice(rows, len(rows))]
+    garbled = select(X, other, settings, rng=5, covariates=covariates)
+    np.testing.assert_array_equal(garbled.evidence.kept, honest.evidence.kept)
+    np.testing.assert_allclose(garbled.relevance, honest.relevance, atol=1e-12)
     assert not np.array_equal(garbled.W, honest.W)
 
 

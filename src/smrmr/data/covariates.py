@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -72,6 +72,15 @@ class Covariates:
     def take(self, rows: Indices) -> Covariates:
         """The chosen rows."""
         return Covariates(self.names, self.design[rows], self.owners)
+
+    def apart(self, parts: Sequence[Indices]) -> Covariates:
+        """The same covariates with effects of their own in each part of the rows."""
+        designs = []
+        for rows in filter(len, parts):
+            own = np.zeros_like(self.design)
+            own[rows] = self.design[rows] - self.design[rows].mean(axis=0)
+            designs.append(own)
+        return Covariates(self.names, np.hstack(designs), np.tile(self.owners, len(designs)))
 
     def joined(self, other: Covariates) -> Covariates:
         """These and others."""
@@ -167,9 +176,12 @@ def _named_columns(given: Data) -> dict[str, Any]:
         return {str(given.name if given.name is not None else "covariate"): given}
     values = np.asarray(given)
     if values.ndim == 1:
-        return {"covariate": values}
+        return {"covariate": values} if values.size else {}
     if values.ndim != 2:
-        raise ValueError(f"covariates has shape {values.shape}. Rows and columns are needed.")
+        raise ValueError(
+            f"covariates is {given!r}, or has no rows and columns. Give the columns themselves, "
+            "such as covariates=table[['age', 'batch']], and leave them out of X."
+        )
     return {f"covariate {k}": values[:, k] for k in range(values.shape[1])}
 
 

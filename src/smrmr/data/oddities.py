@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Indices
+from ..types import Indices, Mask
 from .messages import named, warn
 from .scaling import unit_columns
 
@@ -19,6 +19,8 @@ FEWEST_COLUMNS, MOST_COLUMNS = 50, 500  # by which rows are compared
 LEAST_ALIKE = 0.6  # correlation of two rows that may be of one sample
 FAR = 5  # and how many standard deviations of all correlations it must be
 MANY_REPEATED = 0.2  # share of rows with such another one that is worth a warning
+FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients or plates
+MOST_PER_ID = 10  # rows per patient or plate, on average, if it is to be told from a class
 
 
 Pieces: TypeAlias = "Iterable[tuple[int, NDArray[Any]]]"
@@ -102,6 +104,38 @@ def _counts(column: NDArray[Any]) -> bool:
     with np.errstate(over="ignore"):
         steps = np.diff(column)
     return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())
+
+
+def warn_about_repeated_ids(pieces: Pieces, nominal: Mask, name: Callable[[int], str]) -> None:
+    """Name the columns that look like ids of patients or plates of several rows each.
+
+    Such a column holds ten different whole numbers or more, each of them on two rows or more that
+    follow one another; or it is nominal, with so many classes of ten rows or fewer on average.
+    """
+    found: list[int] = []
+    for start, part in pieces:
+        labelled = np.flatnonzero(nominal[start : start + part.shape[1]])
+        classes = part[:, labelled].max(axis=0) + 1
+        many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= len(part))
+        found += (start + labelled[many]).tolist()
+        likely = np.flatnonzero((part[0] == part[1]) & (part[-1] == part[-2]))
+        found += [start + int(k) for k in likely if _names_runs(part[:, k])]
+    found = sorted(set(found))
+    if 0 < len(found) <= MAX_COLUMNS_OF_IDS:
+        warn(
+            f"columns {named(map(name, found))} look like ids of patients, plates or the like, of "
+            "several rows each. If they are, rows are not independent: leave the columns out of X "
+            "and say which rows belong together, groups=... (--groups COLUMN)."
+        )
+
+
+def _names_runs(column: NDArray[Any]) -> bool:
+    """Whether equal values follow one another, twice at least, and are whole numbers."""
+    starts = np.flatnonzero(np.diff(column)) + 1
+    lengths = np.diff(np.concatenate([[0], starts, [len(column)]]))
+    n_values = len(np.unique(column))
+    whole = bool((column == np.rint(column)).all())
+    return whole and len(lengths) == n_values >= FEWEST_REPEATED_IDS and lengths.min() > 1
 
 
 def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray[Any]]) -> None:

@@ -16,6 +16,7 @@ from .target import Target, take_rows
 
 ROW_GROUPS = "groups of rows"  # what they are called among covariates
 FEW_GROUPS = 10  # whose means are hardly enough to find anything
+TELLING = 0.5  # share of groups within which the target should change
 COLUMNS_AT_ONCE = 1024  # that are averaged together
 
 
@@ -50,6 +51,11 @@ def read_row_groups(groups: Data, n_rows: int) -> Indices:
     """The group of every row, numbered in order of appearance."""
     import pandas as pd
 
+    if isinstance(groups, str):
+        raise ValueError(
+            f"groups is {groups!r}. Give the column itself, such as groups=table[{groups!r}], and "
+            "leave it out of X."
+        )
     names = pd.Series(np.asarray(in_pandas(groups), dtype=object).ravel())
     if len(names) != n_rows:
         raise ValueError(f"groups has {len(names)} values and X has {n_rows} rows. One each.")
@@ -127,6 +133,19 @@ def group_means(values: NDArray[np.generic], codes: Indices) -> Matrix:
     total = np.zeros((codes.max() + 1, values.shape[1]))
     np.add.at(total, codes, values.astype(np.float64))
     return total / np.bincount(codes)[:, None]
+
+
+def warn_if_constant(values: NDArray[np.generic], codes: Indices) -> None:
+    """Warn of a target that is the same for all rows of most groups, which then tell nothing."""
+    first = np.unique(codes, return_index=True)[1]
+    differs = (values != values[first][codes]).reshape(len(codes), -1).any(axis=1)
+    n_groups, n_telling = len(first), len(np.unique(codes[differs]))
+    if n_telling < TELLING * n_groups:
+        warn(
+            f"y changes within {n_telling} of {n_groups} groups, and the others tell nothing where "
+            "rows are compared within groups. If y belongs to groups, mend what differs, or "
+            "compare groups by their means: aggregate='mean' (--aggregate mean)."
+        )
 
 
 def warn_if_few(n_groups: int, n_rows: int) -> None:

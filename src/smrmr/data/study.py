@@ -12,7 +12,7 @@ from ..types import Data, Indices
 from .columns import Columns, as_columns
 from .covariates import Covariates, Freed, category, read_covariates, refuse_too_many
 from .messages import position_of, quoted
-from .oddities import warn_about_repeats
+from .oddities import warn_about_repeated_ids, warn_about_repeats
 from .row_groups import (
     ROW_GROUPS,
     ROWS_ALONE,
@@ -23,9 +23,10 @@ from .row_groups import (
     mean_target,
     read_row_groups,
     vary_within,
+    warn_if_constant,
     warn_if_few,
 )
-from .target import Target, as_target, check_same_rows, given_covariates, take_rows
+from .target import Target, as_target, check_same_rows, compared, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +86,13 @@ def read_study(
         raise ValueError("aggregate needs groups: say which rows belong together.")
     elif study.columns.in_memory:
         columns = study.columns
+        warn_about_repeated_ids(columns.pieces(), columns.nominal, columns.name)
         warn_about_repeats((columns.n_rows, columns.n_columns), columns.read)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
     given = None if study.covariates is None else study.covariates.basis
-    return replace(study, target=given_covariates(study.target, given))
+    return replace(study, target=compared(study.target, given))
 
 
 def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Study:
@@ -106,6 +108,7 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
         return study
     told_within = study.target.survival is None and vary_within(study.target.values, codes)
     if aggregate is None and told_within and features_vary_within(study.columns, codes):
+        warn_if_constant(study.target.values, codes)
         given = category(ROW_GROUPS, codes.astype(np.float64))
         return replace(study.adjusting_for(given), rows=Rows("within", n_groups, codes))
     warn_if_few(n_groups, n_rows)
@@ -137,14 +140,17 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
     return replace(study.adjusting_for(given), kept=kept)
 
 
-def adjusted(study: Study) -> Study:
-    """What covariates leave of features and target, as numbers; the study itself without any.
+def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
+    """What covariates leave of features and target, as numbers, in each part of the rows alone.
 
-    Classes become an indicator each, of two only the second.
+    So no part knows anything of another one. Classes become an indicator each, of two only the
+    second. Without covariates a study stays as it is, but for targets that compare rows: those of
+    survival, and ranks of stages.
     """
-    covariates, target = study.covariates, study.target
+    covariates, target = study.covariates, _within_parts(study, parts)
     if covariates is None:
-        return study
+        return replace(study, target=target)
+    covariates = covariates.apart(parts)
     values = target.values
     if target.kind == "classes":
         values = np.equal.outer(values, np.arange(len(target.labels))).astype(np.float64)
@@ -154,6 +160,19 @@ def adjusted(study: Study) -> Study:
     freed = Freed(study.columns, covariates)
     data = freed.read(slice(None)) if study.columns.in_memory else freed
     return replace(study, columns=replace(study.columns, data=data), target=left, covariates=None)
+
+
+def _within_parts(study: Study, parts: Sequence[Indices]) -> Target:
+    """The target, of which each part of the rows has been computed from its own rows alone."""
+    target = study.target
+    if not target.asked:
+        return target
+    values = target.values.copy()
+    for rows in filter(len, parts):
+        part = study.take(rows)
+        given = None if part.covariates is None else part.covariates.basis
+        values[rows] = compared(part.target, given).values
+    return replace(target, values=values)
 
 
 def refuse_same(study: Study) -> None:

@@ -67,7 +67,10 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     check_choice("target", target, TARGETS)
     y = in_pandas(y)
     if target == "survival" or (target == "auto" and looks_like_survival(y)):
-        return given_covariates(Target("continuous", np.empty(0), (), "survival", read_survival(y)))
+        found = compared(Target("continuous", np.empty(0), (), "survival", read_survival(y)))
+        if np.ptp(found.values) < 1e-9:
+            raise ValueError("the survival times are the same for all rows. They must vary.")
+        return found
     if target == "ordinal":
         return Target("continuous", _stages(y), (), "ordinal")
     values, labelled = _target_array(y, "y")
@@ -91,16 +94,18 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     return Target(kind, codes, tuple(names))
 
 
-def given_covariates(target: Target, covariates: Matrix | None = None) -> Target:
-    """A survival target as residuals given covariates, orthonormal rows; others as they are."""
+def compared(target: Target, covariates: Matrix | None = None) -> Target:
+    """A target whose numbers come from comparing rows, computed from these rows; others as is.
+
+    That is ranks of stages, and survival as residuals given covariates, orthonormal rows.
+    """
+    if target.asked == "ordinal":
+        return replace(target, values=np.asarray(rankdata(target.values)))
     if target.survival is None:
         return target
     time, event = target.survival
     given = np.empty((0, len(time))) if covariates is None else covariates
-    values = deviance_residuals(time, event == 1, given)
-    if np.ptp(values) < 1e-9:
-        raise ValueError("the survival times are the same for all rows. They must vary.")
-    return replace(target, values=values)
+    return replace(target, values=deviance_residuals(time, event == 1, given))
 
 
 def _stages(y: Data) -> Vector:

@@ -140,7 +140,6 @@ class KnockoffFilter:
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> KnockoffEvidence:
         """Importances of all features, draw by draw; of what covariates leave of them, if any."""
-        study = adjusted(study)
         copies = groups.copies
         relevance: Vector = np.zeros(study.columns.n_columns)
         draws = []
@@ -164,13 +163,14 @@ class KnockoffFilter:
         """One split, one draw of knockoffs, one solution; and the relevance of what is modelled."""
         copies = groups.copies
         split_rng, knockoff_rng, fold_rng, diagnosis_rng = rng.spawn(4)
+        study = study.take(columns=copies.modelled)
         with work.stage("screening", steps=True):
-            screening = self.screening.screen(
-                study.take(columns=copies.modelled), self.measure, self.penalty, split_rng, work
-            )
+            parts = self.screening.split(study, split_rng)
+            study = adjusted(study, parts)
+            screening = self.screening.screen(study, parts, self.measure, self.penalty, work)
         with work.stage("knockoffs"):
             kept, rows = copies.modelled[screening.kept], screening.rows_select
-            values = study.columns.read(kept)
+            values = study.columns.read(screening.kept)
             originals = values[rows]
             alike = find_copies(Columns.bare(originals), self.knockoffs.by_rank)
             group = np.unique(groups.hypotheses[0][kept], return_inverse=True)[1]

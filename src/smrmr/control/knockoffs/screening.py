@@ -17,6 +17,7 @@ from ...settings import check_choice, check_count, check_lambda, check_level, re
 from ...solver import Penalty, solve
 from ...types import Indices, Vector
 
+Parts = tuple[Indices, Indices]  # of the rows: those that screen, those that select
 SHORTLIST = 4  # features kept by relevance for each one kept in the end
 
 
@@ -43,14 +44,17 @@ class KeepAll:
 
     alias: ClassVar[str] = "none"
 
+    def split(self, study: Study, rng: Generator) -> Parts:
+        """No row screens."""
+        return np.arange(0), np.arange(study.columns.n_rows)
+
     def screen(
-        self, study: Study, measure: Measure, penalty: Penalty, rng: Generator, work: Work
+        self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
     ) -> Screening:
         """Measure relevance and keep everything."""
         relevance = Associator(study.columns, measure, work).with_target(study.target)
         everything, no_rows = np.arange(study.columns.n_columns), np.arange(0)
-        rows = np.arange(study.columns.n_rows)
-        return Screening(no_rows, rows, no_rows, relevance, everything, everything)
+        return Screening(*parts, no_rows, relevance, everything, everything)
 
 
 @dataclass(frozen=True)
@@ -95,19 +99,26 @@ class Split:
         if self.n_keep is not None:
             check_count("n_keep", self.n_keep)
 
+    def split(self, study: Study, rng: Generator) -> Parts:
+        """Draw the rows that screen; none, if all features can be kept."""
+        p = study.columns.n_columns
+        if 2 * p >= study.columns.n_rows or self.always:
+            return split_rows(study.target, self.share, rng, study.rows.codes)
+        if self.n_keep is not None:
+            raise ValueError(
+                f"n_keep={self.n_keep} needs a screen, but all {p} features are kept, since "
+                "2 p < n. Leave it out, or set always=True."
+            )
+        return KeepAll().split(study, rng)
+
     def screen(
-        self, study: Study, measure: Measure, penalty: Penalty, rng: Generator, work: Work
+        self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
     ) -> Screening:
         """Keep features by looking at a share of the rows alone."""
+        rows_screen, rows_select = parts
+        if not len(rows_screen):
+            return KeepAll().screen(study, parts, measure, penalty, work)
         p = study.columns.n_columns
-        if 2 * p < study.columns.n_rows and not self.always:
-            if self.n_keep is not None:
-                raise ValueError(
-                    f"n_keep={self.n_keep} needs a screen, but all {p} features are kept, since "
-                    "2 p < n. Leave it out, or set always=True."
-                )
-            return KeepAll().screen(study, measure, penalty, rng, work)
-        rows_screen, rows_select = split_rows(study.target, self.share, rng, study.rows.codes)
         n_keep = self._number_to_keep(len(rows_screen), len(rows_select), p)
         part = study.take(rows_screen)
         if (part.target.values == part.target.values[:1]).all():

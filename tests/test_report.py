@@ -691,6 +691,7 @@ def test_page_in_a_browser(browser, hostile, tmp_path):
     lines = waiting.value.path().read_bytes().decode("utf-8-sig")
     check_csv(lines, hostile)
 
+    page.locator("#check-importance summary").click()
     page.locator("#figure-importance .bar path").first.hover()
     assert "W" in page.locator("#tip").inner_text()
     widths = page.locator("#features bdi").evaluate_all("all => all.map(e => e.offsetWidth)")

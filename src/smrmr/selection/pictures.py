@@ -176,7 +176,8 @@ def _to_show(shape: Shape) -> Shape:
 
 def _tells_little(shape: Shape, x: Vector) -> bool:
     """Whether quantiles do: of counts mostly 0, in all rows or half of the classes, and of 0/1."""
-    zeros = np.mean(x > 0) < 0.5 or np.mean(shape.quantiles[:, 2] == 0) >= 0.5
+    n_zero, n_classes = np.sum(shape.quantiles[:, 2] == 0), max(1, len(shape.at))
+    zeros = np.mean(x > 0) < 0.5 or 2 * n_zero >= n_classes
     return bool(np.isin(x, (0, 1)).all() or ((x >= 0).all() and zeros))
 
 

@@ -518,7 +518,7 @@ def test_rank_prints_and_writes_the_ranking_of_the_estimator(method, table, tmp_
     ("arguments", "message"),
     [
         (["--target", "y", "-k", "0"], "-k 0 is no number of features"),
-        (["--target", "y", "--method", "best"], "--method='best' is not known. Use 'mrmr'"),
+        (["--target", "y", "--method", "best"], "--method best is not known. Use 'mrmr'"),
         (["--target", "nope"], "nope"),
         (["--time", "age"], "both --time COLUMN and --event COLUMN"),
         (["--target", "y", "--out", "."], "--out . is a folder"),

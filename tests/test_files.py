@@ -425,7 +425,7 @@ def test_optional_formats_name_the_extra(module, name, files, good, tmp_path, mo
     """Oracle: the extra that pyproject.toml declares."""
     write = globals()[f"write_{name.rsplit('.')[-1]}"]
     path, _ = write(good, tmp_path)
-    for loaded in [loaded for loaded in sys.modules if loaded.split(".")[0] == module]:
+    for loaded in {module, *(name for name in sys.modules if name.split(".")[0] == module)}:
         monkeypatch.setitem(sys.modules, loaded, None)
     with pytest.raises(ValueError, match=rf"{files} need {module}.*pip install smrmr\[files\]"):
         read_data(path, "y")

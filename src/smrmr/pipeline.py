@@ -7,10 +7,8 @@ from pathlib import Path
 from pickle import PicklingError
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.random import Generator
-from sklearn.utils.validation import check_memory
 
 from .association.associator import Associator
 from .control.answer import answer
@@ -169,6 +167,8 @@ def select_once(
     key = "" if memory is None else _key(study, recipe, rng)
     if not key:
         return select_from(study, recipe, rng, progress)
+    from sklearn.utils.validation import check_memory  # takes long to load
+
     keep = check_memory(memory).cache(_kept, ignore=["study", "recipe", "rng", "progress"])
     found: Selection = keep(key, study, recipe, rng, progress)
     return found.asked_as(recipe)
@@ -180,6 +180,8 @@ def _key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
     It cannot where a seed matters that cannot be drawn again, where data are read from a source,
     and where a function of the user's has no name of its own.
     """
+    import joblib
+
     control, seed = recipe.control, int(rng) if isinstance(rng, int | np.integer) else None
     if (seed is None and control.by_chance) or not study.columns.in_memory:
         return ""

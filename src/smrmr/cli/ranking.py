@@ -26,7 +26,7 @@ NO_GUARANTEE = (
 def rank_features(options: dict[str, Any]) -> None:
     """Read a table, rank its features, and print or write the best."""
     method, k, out = options["method"], options["k"], options["out"]
-    check_choice("--method", method, METHODS)
+    check_choice("method", method, METHODS)
     if k < 1:
         raise ValueError(f"-k {k} is no number of features. Give 1 or more.")
     if out is not None and out.is_dir():

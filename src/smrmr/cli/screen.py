@@ -23,8 +23,8 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
     if found.selected.size:
         notes = _groups(found) if found.n_groups else _neighbours(found)
         said.print(_table(found, "in one group with" if found.n_groups else "most alike", notes))
-    else:
-        said.print(_leads(found))
+    elif (leads := _leads(found)).row_count:
+        said.print(leads)
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
         said.print(line, highlight=False, markup=False, soft_wrap=True)

@@ -101,5 +101,5 @@ def _frame_of(selection: Selection, features: Indices) -> Any:
 
 def _written(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.3g}"
+        return f"{value:.3g}" if value == value else ""
     return short(value, 200) if isinstance(value, str) else str(value)

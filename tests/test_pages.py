@@ -244,11 +244,11 @@ def test_the_glossary_holds_the_words_of_the_page_and_no_others():
 def test_new_columns_of_findings_are_shown(monkeypatch):
     """Law: whatever columns a selection gives its findings stand in the list."""
     known = Selection.findings
-    more = {"shape": "bow", "fold_change": 2.5}
+    more = {"bow": "wide", "share_up": 2.5}
     monkeypatch.setattr(Selection, "findings", lambda self: known(self).assign(**more))
     table = listing(case("two_classes"))
-    assert table.heads[-2:] == ["shape", "fold change"]
-    assert table.rows[0][-2:] == ["bow", "2.5"]
+    assert table.heads[-2:] == ["bow", "share up"]
+    assert table.rows[0][-2:] == ["wide", "2.5"]
     assert table.wordy[-2:] == [True, False]
 
 

@@ -14,8 +14,7 @@ from .shapes import shape_plot
 from .table import LABELS
 from .words import say
 
-MOST_LEADS = 10
-LISTS = ("selected", "members", "may_carry_it", "left")  # columns that texts tell better
+LISTS = ("selected", "members", "may_carry_it", "left", "status")  # columns that texts tell better
 OF_GROUPS = ("size", "least_alike")
 
 
@@ -39,13 +38,6 @@ class Listing:
     rows: list[list[str]]
 
 
-def leads(selection: Selection) -> Indices:
-    """The best features where nothing was selected: leads to be tested, not findings."""
-    if selection.selected.size:
-        return np.empty(0, np.intp)
-    return np.asarray(selection.evidence.ranking[:MOST_LEADS])
-
-
 def listed(selection: Selection) -> list[Finding]:
     """Every finding, best first, or every lead."""
     q = selection.columns()["q_value"]
@@ -58,7 +50,7 @@ def listed(selection: Selection) -> list[Finding]:
             say(selection, "stands_for", k=k) if k in sizes else "",
             shape_plot(selection, k),
         )
-        for k in (list(sizes) or leads(selection).tolist())
+        for k in (list(sizes) or selection.lead_positions().tolist())
     ]
 
 
@@ -77,11 +69,11 @@ def listing(selection: Selection) -> Listing:
     if selection.selected.size:
         frame, features = selection.findings(), selection.selected
     else:
-        features = leads(selection)
-        frame = _frame_of(selection, features)
+        frame, features = selection.leads(), selection.lead_positions()
     left_out = LISTS if selection.n_groups else LISTS + OF_GROUPS
     columns = {name: frame[name].tolist() for name in frame.columns if name not in left_out}
     if selection.unadjusted.size and "relevance" in columns:
+        columns["relevance"] = columns.pop("relevance")  # last, and the raw one beside it
         columns["relevance_unadjusted"] = selection.unadjusted[features].tolist()
     if selection.decision.rule == "e-values":
         columns["frequency"] = selection.frequency[features].tolist()
@@ -90,13 +82,6 @@ def listing(selection: Selection) -> Listing:
         [any(isinstance(value, str) for value in values) for values in columns.values()],
         [[_written(value) for value in row] for row in zip(*columns.values(), strict=True)],
     )
-
-
-def _frame_of(selection: Selection, features: Indices) -> Any:
-    import pandas as pd  # only needed here
-
-    columns = {name: values[features] for name, values in selection.columns().items()}
-    return pd.DataFrame({"feature": [selection.names[k] for k in features], **columns})
 
 
 def _written(value: Any) -> str:

@@ -260,13 +260,21 @@ class Selection:
 
         Of knockoffs these are features that beat theirs, of tests those of smallest p-value.
         """
-        order = self.evidence.order
-        features = self.evidence.leads[order]
-        new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)
-        table = self._table_of(order[new][:most])
+        table = self._table_of(self._best_left(most))
         shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
         told = table[[name for name in shown if name in table]]
         return told.assign(status="lead, not a finding")
+
+    def lead_positions(self, most: int = 10) -> Indices:
+        """Positions of the features that `leads` tells of."""
+        return np.asarray(self.evidence.leads[self._best_left(most)])
+
+    def _best_left(self, most: int) -> Indices:
+        """The best hypotheses of features that were not selected."""
+        order = self.evidence.order
+        features = self.evidence.leads[order]
+        new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)
+        return np.asarray(order[new][:most])
 
     def groups(self) -> Any:
         """All groups of two or more features, copies too, as a DataFrame, smallest q first."""

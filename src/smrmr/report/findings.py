@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ..selection import Selection
-from ..types import Indices
 from .marks import Plot, short
 from .shapes import shape_plot
 from .table import LABELS

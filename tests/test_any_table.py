@@ -605,3 +605,10 @@ def test_settings_files_and_runs_know_how_a_table_is_written(tmp_path, monkeypat
     answers = [json.loads(done.stdout) for done in (plain, by_file, again)]
     assert answers[0]["evidence"] == answers[1]["evidence"] == answers[2]["evidence"]
     assert answers[0]["names"][0] == "ä"
+
+
+def test_a_mistyped_target_is_not_taken_for_samples_in_columns(tmp_path):
+    rows = [f"p{i};{i},5;{i % 7},1;{i % 5},7" for i in range(40)]
+    path = write(tmp_path, "d.csv", "\n".join(["id;x1;x2;y", *rows]))
+    with pytest.raises(ValueError, match=r"has no column 'Y'\. Did you mean 'y'\?"):
+        read_data(path, "Y")

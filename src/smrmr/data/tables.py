@@ -135,8 +135,10 @@ def split_target(
     if name in table.features:
         return table.features[name], table.features.drop(columns=name), ""
     close = did_you_mean(name, [*table.about, *table.features])
-    absent = f"{path} has no column {name!r}."
-    return None, table.features, absent + (_turned(table, name, transpose) or close)
+    turned = _turned(table, name, transpose)
+    mistyped = close.startswith(" Did you mean") and f"{name!r} is a" not in turned
+    advice = close if mistyped else turned or close
+    return None, table.features, f"{path} has no column {name!r}.{advice}"
 
 
 def _turned(table: Table, target: str, transpose: bool) -> str:

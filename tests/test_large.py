@@ -74,7 +74,7 @@ def test_blocks_give_what_the_whole_gives(write, control, genotypes, tmp_path, m
     assert "read in blocks" in blocks.notes[0]
     names = blocks.X.names or tuple(f"x{k}" for k in range(150))
     assert names == tuple(whole.X.columns)
-    settings = Recipe(fdr=0.5, control=control)
+    settings = Recipe(fdr=0.5, control=control, alike=None)
     expected, found = (select(d.X, d.y, settings, rng=0) for d in (whole, blocks))
     assert_array_equal(found.evidence.scores, expected.evidence.scores)
     assert_array_equal(found.q_values, expected.q_values)

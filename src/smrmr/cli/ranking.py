@@ -81,7 +81,7 @@ def _ranked(method: str, k: int, X: Any, y: Any, seed: int, how: dict[str, Any])
 
 
 def _drawn(table: Any) -> Table:
-    drawn = Table(*(name.replace("_", "-") for name in table))
+    drawn = Table(*(name.replace("_", "-") for name in table), show_edge=False)
     for place, name, score in table.itertuples(index=False):
         drawn.add_row(str(place), escape(short(name)), f"{score:.3g}")
     return drawn

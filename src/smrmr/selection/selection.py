@@ -21,6 +21,7 @@ from ..recipe import Recipe
 from ..runs.plain import read_plain, write_plain
 from ..types import Indices, Mask, Vector
 from .pictures import Picture
+from .tables import table_of_features, table_of_groups, table_of_hypotheses
 from .trends import Trends
 
 _INSTEAD = {"W": "p_values", "p_values": "W"}
@@ -134,7 +135,7 @@ class Selection:
     @cached_property
     def alike(self) -> tuple[Vector, ...]:
         """Spearman's correlation of each of `members` with its lead."""
-        return tuple(self._likeness_of(int(h)) for h in self.decision.selected)
+        return tuple(self.likeness_of(int(h)) for h in self.decision.selected)
 
     @property
     def n_groups(self) -> int:
@@ -234,33 +235,18 @@ class Selection:
 
     def to_frame(self) -> Any:
         """Every feature with what became of it, as a pandas DataFrame, selected features first."""
-        import pandas as pd  # only needed here
-
-        frame = pd.DataFrame(
-            {
-                "feature": list(self.names),
-                "selected": self.support,
-                **self.columns(),
-                **self.sizes(),
-                "group": [self.names[k] for k in self._lead_of_group],
-                "outcome": [self.outcome(k) for k in range(self.n_features)],
-            }
-        )
-        place = np.full(self.n_features, self.n_features)
-        place[self.selected] = np.arange(len(self.selected))
-        order = np.lexsort((-self.relevance, -self.evidence.scores, place))
-        return frame.iloc[order].reset_index(drop=True)
+        return table_of_features(self)
 
     def findings(self) -> Any:
         """What was selected, as a pandas DataFrame: a row per feature or group, best first."""
-        return self._table_of(self.decision.selected)
+        return table_of_hypotheses(self, self.decision.selected)
 
     def leads(self, most: int = 10) -> Any:
         """The best of what was not selected, as a pandas DataFrame: leads, which are no findings.
 
         Of knockoffs these are features that beat theirs, of tests those of smallest p-value.
         """
-        table = self._table_of(self._best_left(most))
+        table = table_of_hypotheses(self, self._best_left(most))
         shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
         told = table[[name for name in shown if name in table]]
         return told.assign(status="lead, not a finding")
@@ -278,13 +264,7 @@ class Selection:
 
     def groups(self) -> Any:
         """All groups of two or more features, copies too, as a DataFrame, smallest q first."""
-        sizes = np.zeros(len(self.decision.q_values), np.intp)
-        for numbers in self.evidence.hypotheses:
-            known, size = np.unique(numbers[numbers >= 0], return_counts=True)
-            sizes[known] = size
-        large = np.flatnonzero(sizes > 1)
-        table = self._table_of(large[np.argsort(self.decision.q_values[large], kind="stable")])
-        return table.rename(columns={"feature": "lead"})
+        return table_of_groups(self)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """What tables show of every feature besides its name and outcome, by name."""
@@ -376,29 +356,7 @@ class Selection:
     def _repr_html_(self) -> str:
         return str(_report().card(self))
 
-    def _table_of(self, hypotheses: Indices) -> Any:
-        """Hypotheses as a pandas DataFrame, with the names of their features."""
-        import pandas as pd  # only needed here
-
-        evidence, leads = self.evidence, self.evidence.leads[hypotheses]
-        members = [evidence.members_of(int(h)) for h in hypotheses]
-        carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
-        return pd.DataFrame(
-            {
-                "feature": [self.names[k] for k in leads],
-                "selected": np.isin(hypotheses, self.decision.selected),
-                "size": [len(group) for group in members],
-                "q_value": self.decision.q_values[hypotheses],
-                **evidence.findings(hypotheses, self.picture.labels, self.n_rows),
-                "shape": self.shapes[leads],
-                **{name: values[leads] for name, values in self.sizes().items()},
-                "least_alike": [np.abs(self._likeness_of(int(h))).min() for h in hypotheses],
-                "may_carry_it": [" ".join(self.names[k] for k in group) for group in carriers],
-                "members": [" ".join(self.names[k] for k in group) for group in members],
-            }
-        )
-
-    def _likeness_of(self, hypothesis: int) -> Vector:
+    def likeness_of(self, hypothesis: int) -> Vector:
         """Spearman's correlation of the members of a hypothesis with its lead."""
         members = self.evidence.members_of(hypothesis)
         partitions = zip(self.evidence.hypotheses, self.likeness, strict=True)
@@ -417,13 +375,6 @@ class Selection:
                 f"selection has, or {_INSTEAD[name]}."
             )
         return np.asarray(getattr(self.evidence, name))
-
-    @property
-    def _lead_of_group(self) -> Indices:
-        """For each feature the lead of the group it was found in, or of its largest group."""
-        numbers = self.evidence.hypotheses[-1]
-        lead = np.where(numbers < 0, np.arange(self.n_features), self.evidence.leads[numbers])
-        return np.where(self.found_with >= 0, self.found_with, lead)
 
     @cached_property
     def _constants(self) -> set[int]:

@@ -1,0 +1,78 @@
+"""Tables of a selection: every feature, groups of features, and what was found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..types import Indices
+
+if TYPE_CHECKING:
+    from .selection import Selection
+
+
+def table_of_features(selection: Selection) -> Any:
+    """Every feature with what became of it, selected features first."""
+    import pandas as pd  # only needed here
+
+    n, names = selection.n_features, selection.names
+    frame = pd.DataFrame(
+        {
+            "feature": list(names),
+            "selected": selection.support,
+            **selection.columns(),
+            **selection.sizes(),
+            "group": [names[k] for k in _lead_of_group(selection)],
+            "outcome": [selection.outcome(k) for k in range(n)],
+        }
+    )
+    place = np.full(n, n)
+    place[selection.selected] = np.arange(len(selection.selected))
+    order = np.lexsort((-selection.relevance, -selection.evidence.scores, place))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
+    """A row per hypothesis, with the names of its features."""
+    import pandas as pd  # only needed here
+
+    evidence, names = selection.evidence, selection.names
+    leads = evidence.leads[hypotheses]
+    members = [evidence.members_of(int(h)) for h in hypotheses]
+    carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
+    return pd.DataFrame(
+        {
+            "feature": [names[k] for k in leads],
+            "selected": np.isin(hypotheses, selection.decision.selected),
+            "size": [len(group) for group in members],
+            "q_value": selection.decision.q_values[hypotheses],
+            **evidence.findings(hypotheses, selection.picture.labels, selection.n_rows),
+            "shape": selection.shapes[leads],
+            **{name: values[leads] for name, values in selection.sizes().items()},
+            "least_alike": [np.abs(selection.likeness_of(int(h))).min() for h in hypotheses],
+            "may_carry_it": [" ".join(names[k] for k in group) for group in carriers],
+            "members": [" ".join(names[k] for k in group) for group in members],
+        }
+    )
+
+
+def table_of_groups(selection: Selection) -> Any:
+    """All groups of two or more features, smallest q first."""
+    q_values = selection.decision.q_values
+    sizes = np.zeros(len(q_values), np.intp)
+    for numbers in selection.evidence.hypotheses:
+        known, size = np.unique(numbers[numbers >= 0], return_counts=True)
+        sizes[known] = size
+    large = np.flatnonzero(sizes > 1)
+    order = np.argsort(q_values[large], kind="stable")
+    table = table_of_hypotheses(selection, large[order])
+    return table.rename(columns={"feature": "lead"})
+
+
+def _lead_of_group(selection: Selection) -> Indices:
+    """For each feature the lead of the group it was found in, or of its largest group."""
+    numbers = selection.evidence.hypotheses[-1]
+    leads = selection.evidence.leads[numbers]
+    lead = np.where(numbers < 0, np.arange(selection.n_features), leads)
+    return np.where(selection.found_with >= 0, selection.found_with, lead)

@@ -176,13 +176,13 @@ def test_several_classes_and_small_ones(rng):
 
 
 def test_all_that_could_be_selected_has_a_size(rng):
-    """Law: whatever levels up to 0.5 select is looked at, and 200 features in any case."""
+    """Law: whatever is selected, or by levels up to 0.5, is looked at, and 50 in any case."""
     X, y = rng.normal(size=(60, 300)), rng.normal(size=60)
     study = read_study(X, y)
     nominal, order = np.zeros(300, bool), rng.permutation(300)
-    for n_found, n_seen in ((0, 200), (150, 200), (260, 260)):
+    for n_found, n_selected, n_seen in ((0, 0, 50), (30, 40, 50), (260, 3, 260), (0, 70, 70)):
         q = np.where(np.arange(300) < n_found, 0.5, 0.6)
-        trends = find_trends(study, order, q, nominal)
+        trends = find_trends(study, order, n_selected, q, nominal)
         assert trends.features.tolist() == order[:n_seen].tolist()
         assert len(trends.shapes) == len(trends.correlation) == n_seen
 

@@ -179,7 +179,7 @@ def check_fair_signs(seeds, **settings):
 
 @good_knockoffs_fail_sometimes
 def test_fair_signs():
-    check_fair_signs(seeds=30)
+    check_fair_signs(seeds=15)
 
 
 @pytest.mark.slow
@@ -247,6 +247,7 @@ def test_renaming_classes_changes_nothing(control):
     assert content == renamed
 
 
+@pytest.mark.slow
 @good_knockoffs_fail_sometimes
 def test_fdr_is_controlled_where_power_is_high():
     """Mean false discovery proportion over 25 draws of an easy design is below the level."""

@@ -143,7 +143,11 @@ def test_columns_come_as_they_are(write, data, tmp_path):
 
 @pytest.fixture(scope="module")
 def from_array(data):
-    return cache(lambda control: select(data.X, data.y, Recipe(fdr=0.4, control=control), rng=0))
+    return cache(lambda control: select(data.X, data.y, asked(control), rng=0))
+
+
+def asked(control):
+    return Recipe(fdr=0.4, control=control, alike=None)
 
 
 @both_controls
@@ -153,7 +157,7 @@ def test_every_source_gives_the_same_selection(write, control, data, from_array,
     source = write(tmp_path, data.X)
     assert_array_equal(relevance(source, data.y), relevance(data.X, data.y))
     expected = from_array(control)
-    found = select(source, data.y, Recipe(fdr=0.4, control=control), rng=0)
+    found = select(source, data.y, asked(control), rng=0)
     assert_same(found, expected)
     assert_array_equal(found.relevance, expected.relevance)
     assert [g.tolist() for g in found.copies] == [g.tolist() for g in expected.copies] == [[31, 33]]

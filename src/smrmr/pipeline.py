@@ -120,7 +120,8 @@ def select_from(
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
         best = evidence.leads[evidence.order]
-        trends = find_trends(study, best, decision.q_values, nominal)
+        n_selected = len(decision.selected)
+        trends = find_trends(study, best, n_selected, decision.q_values, nominal)
         unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names

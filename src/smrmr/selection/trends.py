@@ -13,7 +13,7 @@ from ..data.target import Target
 from ..types import Indices, Mask, Matrix, Vector
 from .pictures import FEWEST_ROWS, Shape, rounded, shape_of
 
-USUAL_FEATURES = 200
+USUAL_FEATURES = 50
 FOUND = 0.5  # q-value up to which features are looked at in any case: some level may select them
 MOST_VALUES = 2 * 10**7  # that are looked at, of tables with very many rows
 AT_ONCE = 50  # features that are read together
@@ -37,7 +37,7 @@ class Trends:
     Attributes
     ----------
     features
-        Those features, best first: 200, and more if a level up to 0.5 selects more.
+        Those features, best first: 50, and more if a level up to 0.5 selects more.
     shapes
         For each ``"rises"``, ``"falls"``, ``"U"``, ``"arch"``, ``"threshold"`` or ``"unclear"``,
         see `shape_in_a_word`; of several outputs with the output's name; with classes ``"up in"``
@@ -91,12 +91,14 @@ class Trends:
         return columns
 
 
-def find_trends(study: Study, features: Indices, q_values: Vector, nominal: Mask) -> Trends:
-    """Look at the first 200 of these features, each alone.
+def find_trends(
+    study: Study, features: Indices, n_selected: int, q_values: Vector, nominal: Mask
+) -> Trends:
+    """Look at the first 50 of these features, each alone.
 
-    At more if levels up to 0.5 select more, and at fewer of very many rows.
+    At more if more are selected, or are by levels up to 0.5, and at fewer of very many rows.
     """
-    wanted = max(USUAL_FEATURES, int(np.count_nonzero(q_values <= FOUND)))
+    wanted = max(USUAL_FEATURES, n_selected, int(np.count_nonzero(q_values <= FOUND)))
     features = features[: max(min(wanted, MOST_VALUES // study.columns.n_rows), AT_ONCE)]
     against = _Classes if study.target.kind == "classes" else _Numbers
     target, looks = against.of(study.target), list[Any]()

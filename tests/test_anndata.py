@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import smrmr
 from smrmr import Recipe
 
 anndata = pytest.importorskip("anndata", reason="needs: pip install smrmr[files]")
-PBMC = Path("/work/shared/data/singlecell/10x_pbmc68k_reduced.h5ad")
+PBMC = Path(os.environ.get("SMRMR_DATA", "")) / "singlecell" / "10x_pbmc68k_reduced.h5ad"
 LEVEL = Recipe(fdr=0.2)
 N = 160
 
@@ -247,7 +248,7 @@ def test_bad_objects_are_told_what_to_change(adata):
         smrmr.anndata.select(adata, "size")
 
 
-@pytest.mark.skipif(not PBMC.exists(), reason=f"needs {PBMC}")
+@pytest.mark.skipif(not PBMC.exists(), reason="needs the pbmc68k file below SMRMR_DATA")
 @pytest.mark.filterwarnings("ignore::anndata.OldFormatWarning", "ignore::FutureWarning")
 def test_real_cells(tmp_path):
     """Oracle: a DataFrame of the same cells."""

@@ -214,6 +214,51 @@ def test_landmarks_change_little(rng, monkeypatch):
     assert np.corrcoef(some, leave_one_out(x, y))[0, 1] > 0.999
 
 
+def through_landmarks(x, y, at, mix, ridge):
+    """Hat matrix and residuals of the centred kernel K_nm inverse(K_mm) K_mn, written out."""
+    d = (x[:, :, None] - x[:, None, at]) ** 2
+    parts = x.T @ x[:, at], np.exp(-d / 2).sum(axis=0), len(x) * np.exp(-d.sum(axis=0) / 2 / len(x))
+    to_points = sum(w * k for w, k in zip(mix, parts, strict=True))
+    among = to_points[at] + ridge_module.JITTER * np.trace(to_points[at]) * np.eye(len(at))
+    kernel = to_points @ np.linalg.solve(among, to_points.T)
+    centre = np.eye(len(y)) - 1 / len(y)
+    kernel = centre @ kernel @ centre
+    hat = np.linalg.solve(kernel + ridge * np.eye(len(y)), kernel).T
+    return hat, y - hat @ y
+
+
+def test_landmarks_against_the_hat_matrix(rng):
+    """Oracle: hat matrices of all mixes and ridges, the best by generalised cross-validation."""
+    n = 260
+    x = columns(rng, p=3, n=n)
+    y = standardised((np.abs(x[0]) + x[1] + 0.5 * rng.standard_normal(n))[None])[0]
+    at = np.unique(np.linspace(0, n - 1, 200).astype(int))
+    fits = [through_landmarks(x, y, at, mix, ridge) for mix in MIXES for ridge in RIDGES]
+    scores = [np.sum(e**2) / (1 - (1 + np.trace(hat)) / n) ** 2 for hat, e in fits]
+    hat, residual = fits[int(np.argmin(scores))]
+    expected = residual / (1 - np.diag(hat) - 1 / n)
+    np.testing.assert_allclose(leave_one_out(x, y), expected, atol=1e-5)
+
+
+def test_many_rows_are_fitted_alike(rng, monkeypatch):
+    """Oracle: hat matrices of all rows; one of them, the best of some rows, is the answer."""
+    n = 420
+    monkeypatch.setattr(ridge_module, "MOST_JUDGED", 250)
+    monkeypatch.setattr(ridge_module, "ROWS_AT_ONCE", 64)
+    x = columns(rng, p=3, n=n)
+    y = standardised((np.abs(x[0]) + x[1] + 0.5 * rng.standard_normal(n))[None])[0]
+    at = np.unique(np.linspace(0, n - 1, 200).astype(int))
+    fits = [through_landmarks(x, y, at, mix, ridge) for mix in MIXES for ridge in RIDGES]
+    expected = np.array([e / (1 - (1 + np.trace(hat)) / n) for hat, e in fits])
+    for held in (10, 1000):  # rows whose kernels are held or made again
+        monkeypatch.setattr(ridge_module, "MOST_HELD", held)
+        found = leave_one_out(x, y)
+        errors = np.mean(expected**2, axis=1)
+        nearest = np.abs(expected - found).max(axis=1)
+        assert nearest.min() < 1e-5
+        assert errors[nearest.argmin()] < 1.02 * errors.min()
+
+
 def test_residuals_are_those_of_least_squares(rng):
     """Oracle: scikit-learn's regressions, and the t-test of a coefficient in the larger one."""
     Z = columns(rng, p=8, n=70)

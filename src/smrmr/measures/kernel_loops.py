@@ -18,7 +18,7 @@ C2, C3, C4, C5, C6, C7, C8, C9, C10, C11 = (1 / math.factorial(k) for k in range
 
 
 @compiled
-def _exponentiate(row: Array) -> None:
+def exponentiate(row: Array) -> None:
     """Replace the entries, at most 0, by their exponentials, to a relative error below 2e-14.
 
     Written so that the compiler makes vector instructions of it, several times the speed of the
@@ -49,7 +49,7 @@ def _kernel_row(points: Array, i: Any, first: int, kind: int, width: float, row:
         for j in range(len(row)):
             step = row[j] / width
             row[j] = -0.5 * step * step
-        _exponentiate(row)
+        exponentiate(row)
     elif kind == DELTA:
         for j in range(len(row)):
             row[j] = 1.0 if row[j] == 0.0 else 0.0
@@ -57,7 +57,7 @@ def _kernel_row(points: Array, i: Any, first: int, kind: int, width: float, row:
         for j in range(len(row)):
             row[j] = -row[j] / width
         if kind == LAPLACIAN:
-            _exponentiate(row)
+            exponentiate(row)
 
 
 @compiled

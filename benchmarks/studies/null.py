@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smrmr.control.conditional.dependence import projection_covariance
+from smrmr.control.conditional.dependence import projection_covariances
 from smrmr.control.conditional.null import TAILS, points_of
 from smrmr.measures.compiled import compiled
 from smrmr.types import Indices, Vector
@@ -41,12 +41,13 @@ def simulated(n: int) -> Vector:
 @compiled
 def _count(n: int, n_draws: int, counts: Indices) -> None:
     np.random.seed(n)  # noqa: NPY002 of numba's own generator
-    ranks = np.arange(n)
+    ranks, tree, found = np.arange(n).reshape(1, n), np.empty(n + 1, np.int64), np.empty(1)
     for _ in range(n_draws):
         for a in range(n - 1, 0, -1):
             b = np.random.randint(0, a + 1)  # noqa: NPY002
-            ranks[a], ranks[b] = ranks[b], ranks[a]
-        root = np.sqrt(max(projection_covariance(ranks), 0.0) / (n * n * LARGEST))
+            ranks[0, a], ranks[0, b] = ranks[0, b], ranks[0, a]
+        projection_covariances(ranks, tree, found)
+        root = np.sqrt(max(found[0], 0.0) / (n * n * LARGEST))
         counts[min(int(root * BINS), BINS - 1)] += 1
 
 

@@ -179,7 +179,8 @@ class SmRMR(Selector):
         study = self._read(
             X, y, self.target, covariates=covariates, groups=groups, always_keep=self.always_keep
         )
-        logger.info(reach(recipe, study.columns.n_columns))
+        if logger.isEnabledFor(logging.INFO):  # the words take longer to load than a small fit
+            logger.info(reach(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_once(study, recipe, self.random_state, progress, self.memory)
         self.selection_: Selection = found

@@ -18,7 +18,7 @@ from scipy.special import ndtri
 
 from ...measures.compiled import compiled
 from ...measures.distance_loops import distance_products, distance_sums
-from ...types import Matrix, Vector
+from ...types import Indices, Matrix, Vector
 
 Array = NDArray[Any]
 
@@ -45,62 +45,76 @@ def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
     return DCOR, np.stack([scores, sums], axis=1)
 
 
-@compiled
-def covariance_of_values(x: Array, y: Array, statistic: int, table: Array) -> Any:
-    """Dependence of two columns of distinct values, up to a factor that depends on n alone."""
-    n = len(x)
-    order = np.argsort(x)
-    rank = np.empty(n, np.int64)
-    rank[np.argsort(y)] = np.arange(n)
-    rank = rank[order]
+def covariance_of_values(x: Array, y: Array, statistic: int, table: Matrix) -> Vector:
+    """Dependence of columns of distinct values, up to a factor that depends on n alone.
+
+    Samples are along the last axis; each column of x goes with the one of y in the same place.
+    """
+    x, y = np.broadcast_arrays(x, y)
+    ranks = np.take_along_axis(ranks_of(np.argsort(y)), np.argsort(x), axis=-1)
+    found = covariance_of_ranks(ranks.reshape(-1, x.shape[-1]), statistic, table)
+    return found.reshape(x.shape[:-1])
+
+
+def ranks_of(order: Indices) -> Indices:
+    """Rank of every sample, from 0, where `order` holds the samples from small to large."""
+    ranks = np.empty_like(order)
+    np.put_along_axis(ranks, order, np.arange(order.shape[-1]), axis=-1)
+    return ranks
+
+
+def covariance_of_ranks(ranks: Indices, statistic: int, table: Matrix) -> Vector:
+    """Dependence of 0, 1, ..., n - 1 with every row of ranks."""
     if statistic == PC:
-        return projection_covariance(rank)
-    if statistic == DCOR:
-        return _distance_covariance(rank, table)
-    total = 0.0
-    for value in (table.T @ table[rank]).ravel():
-        total += value * value
-    return total
+        found = np.empty(len(ranks))
+        projection_covariances(ranks, np.empty(ranks.shape[1] + 1, np.int64), found)
+        return found
+    one = _distance_covariance if statistic == DCOR else _kernel_covariance
+    return np.array([one(row, table) for row in ranks])
 
 
 @compiled
-def projection_covariance(ranks: Array) -> Any:
-    r"""Projection covariance, up to a factor, of 0, 1, ..., n - 1 with the given ranks.
+def projection_covariances(ranks: Array, tree: Array, found: Array) -> None:
+    r"""Fill in the projection covariance, up to a factor, of 0, ..., n - 1 with rows of ranks.
 
     With :math:`c_r` the points below and to the left of point r, r sees :math:`n - 1 -
     2(\mathrm{rank}_x + \mathrm{rank}_y - 2 c_r)` more concordant than discordant points; the sum
-    over r of squares of that, centred, is the covariance (docs/method.md).
+    over r of squares of that, centred, is the covariance (docs/method.md). `tree` has room for
+    n + 1 counts: how many points so far have this rank or less, after Fenwick.
     """
-    n = len(ranks)
-    tree = np.zeros(n + 1, np.int64)  # Fenwick's: how many points so far have this rank or less
-    total = 0.0
-    for i in range(n):
-        rank = ranks[i]
-        below = 0
-        j = rank
-        while j > 0:
-            below += tree[j]
-            j -= j & -j
-        j = rank + 1
-        while j <= n:
-            tree[j] += 1
-            j += j & -j
-        lean_x, lean_y = n - 1 - 2 * i, n - 1 - 2 * rank
-        centred = n - 1 - 2 * (i + rank - 2 * below) - lean_x * lean_y / n
-        total += centred**2 - (lean_x / n) ** 2 - (lean_y / n) ** 2 + (1 - 1 / n) ** 2
-    return total
+    n = ranks.shape[1]
+    for k in range(len(ranks)):
+        for j in range(n + 1):
+            tree[j] = 0
+        total = 0.0
+        for i in range(n):
+            rank = ranks[k, i]
+            below = 0
+            j = rank
+            while j > 0:
+                below += tree[j]
+                j -= j & -j
+            j = rank + 1
+            while j <= n:
+                tree[j] += 1
+                j += j & -j
+            lean_x, lean_y = n - 1 - 2 * i, n - 1 - 2 * rank
+            centred = n - 1 - 2 * (i + rank - 2 * below) - lean_x * lean_y / n
+            total += centred**2 - (lean_x / n) ** 2 - (lean_y / n) ** 2 + (1 - 1 / n) ** 2
+        found[k] = total
 
 
-@compiled
-def _distance_covariance(rank: Array, table: Array) -> Any:
+def _distance_covariance(rank: Indices, table: Matrix) -> float:
     n = len(rank)
-    ranks = np.arange(n).reshape(1, n)
-    x, y = np.empty((1, n)), np.empty((1, n))
-    x[0], y[0] = table[:, 0], table[rank, 0]
+    scores, sums = np.ascontiguousarray(table.T)
     products = np.empty((1, 1))
-    distance_products(x, ranks, y, rank.reshape(1, n), False, products)
-    sums = table[:, 1]
-    return products[0, 0] - 2 / n * np.sum(sums * sums[rank]) + (sums.sum() / n) ** 2
+    ranks = np.arange(n).reshape(1, n)
+    distance_products(scores[None], ranks, scores[rank][None], rank[None], False, products)
+    return float(products[0, 0] - 2 / n * np.sum(sums * sums[rank]) + (sums.sum() / n) ** 2)
+
+
+def _kernel_covariance(rank: Indices, table: Matrix) -> float:
+    return float(np.sum((table.T @ table[rank]) ** 2))
 
 
 @cache

@@ -185,7 +185,7 @@ class Distiller:
         left_out = np.isin(np.arange(len(self.basis.Z)), out)
         left_out |= np.cumsum(~left_out) > MOST_IN_FIT  # no more than so many take part
         path = follow(
-            self.basis.gram[:size, :size],
+            self.basis.gram,
             self._gain[:size],
             self.basis.freedom,
             concave,

@@ -27,9 +27,8 @@ def still_depends(layout: Layout, column: int, inside: Indices, r: Vector) -> bo
     asked = np.argpartition(-near, most - 1)[:most]
     asked = asked[near[asked] >= 0]
     tiny, other = layout.tiny
-    pc = by_rank("pc", layout.n_rows)
-    columns = [*layout.Z[asked], *layout.covariates]
-    found = [covariance_of_values(column + tiny, r + other, *pc) for column in columns]
-    p = covariance_tail(np.array(found), layout.n_rows)
+    columns = np.concatenate([layout.Z[asked], layout.covariates])
+    found = covariance_of_values(columns + tiny, r + other, *by_rank("pc", layout.n_rows))
+    p = covariance_tail(found, layout.n_rows)
     n_asked = len(near) + len(layout.covariates)  # the 50 were chosen from so many
     return bool(n_asked * p.min(initial=1.0) < BONFERRONI)

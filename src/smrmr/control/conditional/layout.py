@@ -149,7 +149,7 @@ def lay_out(study: Study, groups: Groups, statistic: str, work: Work) -> Layout:
     order = row_order(ranks, study.target)
     ranks = ranks[:, order]
     given, design = _given(study, order)
-    Z = freed(normal_scores(ranks), given)
+    Z = np.ascontiguousarray(freed(normal_scores(ranks), given))
     target = take_rows(study.target, order)
     parts = parts_of(target, given)
     tiny = tie_breakers(len(order))

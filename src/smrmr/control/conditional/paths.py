@@ -47,7 +47,7 @@ class Path:
 def follow(
     gram: Matrix, gain: Vector, n: int, concave: bool, out: Mask, known: Path | None = None
 ) -> Path:
-    """Follow the path without the columns `out`.
+    """Follow the path without the columns `out`; `gram` may have more columns than `gain`.
 
     LASSO (not `concave`) is judged by generalised cross-validation, which estimates its error on
     new rows without bias as p and n grow together; MCP by the extended BIC with gamma 1/2, because
@@ -65,7 +65,12 @@ def follow(
         done = int(np.argmax(entered))
         coefficients[:done], criterion[:done] = known.coefficients[:done], known.criterion[:done]
     if largest > 0:
-        _follow(gram, gain, lams, coefficients, criterion, done, concave, out, n)
+        last = coefficients[done - 1]  # all 0 where nothing is known
+        support = np.flatnonzero(last)
+        working, (b, gradient, own) = np.empty(len(gain), np.intp), np.empty((3, len(gain)))
+        working[: len(support)], b[: len(support)] = support, last[support]
+        room = out | (last != 0), working, b, len(support), gradient, own
+        _follow(gram, gain, lams, coefficients, criterion, done, concave, *room, n)
     else:
         criterion[0] = 0.0
     return Path(lams, coefficients, criterion)
@@ -80,97 +85,112 @@ def _follow(
     criterion: Array,
     done: int,
     concave: bool,
-    out: Array,
+    is_working: Array,
+    working: Array,
+    b: Array,
+    count: int,
+    gradient: Array,
+    own: Array,
     n: int,
 ) -> None:
+    """Fill in coefficients and criterion from lambda `done` on.
+
+    The first `count` of `working` are the columns of the support so far, those of `b` their
+    coefficients; both have room for all columns, of which those that are working never join.
+    """
     size = len(gain)
-    gradient = gain.copy()
-    is_working = out.copy()  # whoever is left out is never asked to join
-    working = np.empty(0, np.int64)
-    b, among = np.empty(0), np.empty((0, 0))  # coefficients and inner products of working columns
-    if done:
-        working = np.flatnonzero(coefficients[done - 1])
-        is_working[working] = True
-        b = coefficients[done - 1][working]
-        among = _extended(among, gram, working)
-        _find_gradient(gram, gain, working, b, gradient)
+    among = _extended(np.empty((0, 0)), gram, working, count)  # inner products of working columns
+    _find_gradient(gram, gain, working, b, count, gradient)
     least, since = np.inf, 0
     for step in range(len(lams)):
         if step >= done:
             for _ in range(50):
-                own = gradient[working]
-                _descend(among, b, own, lams[step], concave)
-                _find_gradient(gram, gain, working, b, gradient)
-                joining = np.flatnonzero(~is_working & (np.abs(gradient) > lams[step] * (1 + 1e-9)))
-                if not len(joining):
+                for a in range(count):
+                    own[a] = gradient[working[a]]
+                _descend(among, b, own, count, lams[step], concave)
+                _find_gradient(gram, gain, working, b, count, gradient)
+                before = count
+                for j in range(size):
+                    if not is_working[j] and abs(gradient[j]) > lams[step] * (1 + 1e-9):
+                        is_working[j], working[count], b[count] = True, j, 0.0
+                        count += 1
+                if count == before:
                     break
-                is_working[joining] = True
-                working = np.concatenate((working, joining))
-                b = np.concatenate((b, np.zeros(len(joining))))
-                among = _extended(among, gram, working)
-            coefficients[step][working] = b
-            n_active = np.count_nonzero(b)
+                among = _extended(among, gram, working, count)
+            n_active = 0
             error = 1.0  # y has variance 1
-            for a in range(len(working)):
+            for a in range(count):
+                coefficients[step, working[a]] = b[a]
+                n_active += b[a] != 0.0
                 error -= b[a] * (gain[working[a]] + gradient[working[a]])
             if 2 * n_active > n:
                 break
-            error = max(error, 1e-12)
+            if error < 1e-12:
+                error = 1e-12
             if concave:
                 criterion[step] = n * np.log(error) + n_active * (np.log(n) + np.log(size))
             else:
-                criterion[step] = error / (1 - (n_active + 1) / n) ** 2
+                left = 1 - (n_active + 1) / n
+                criterion[step] = error / (left * left)
+        since += 1
         if criterion[step] < least:
             least, since = criterion[step], 0
-        else:
-            since += 1
         if since >= PATIENCE:
             break
 
 
 @compiled
-def _descend(among: Array, b: Array, gradient: Array, lam: float, concave: bool) -> None:
+def _descend(
+    among: Array, b: Array, gradient: Array, count: int, lam: float, concave: bool
+) -> None:
     """Coordinate descent among working columns; changes `b` and their `gradient`."""
     for _ in range(500):
         largest_step = 0.0
-        for j in range(len(b)):
+        for j in range(count):
             z = gradient[j] + b[j]
             size = abs(z)
             if size <= lam:
                 new = 0.0
             elif not concave:
-                new = np.sign(z) * (size - lam)
+                new = z - lam if z > 0.0 else z + lam
             elif size <= CONCAVITY * lam:
-                new = np.sign(z) * (size - lam) * CONCAVITY / (CONCAVITY - 1)
+                new = (z - lam if z > 0.0 else z + lam) * CONCAVITY / (CONCAVITY - 1)
             else:
                 new = z
             step = new - b[j]
             if step != 0.0:
                 b[j] = new
-                for q in range(len(b)):
+                for q in range(count):
                     gradient[q] -= step * among[j, q]
-                largest_step = max(largest_step, abs(step))
+                if abs(step) > largest_step:
+                    largest_step = abs(step)
         if largest_step < TOLERANCE:
             break
 
 
 @compiled
-def _find_gradient(gram: Array, gain: Array, working: Array, b: Array, gradient: Array) -> None:
+def _find_gradient(
+    gram: Array, gain: Array, working: Array, b: Array, count: int, gradient: Array
+) -> None:
     """Inner products of all columns with what the working columns leave of the target."""
-    gradient[:] = gain
-    for a in range(len(b)):
+    size = len(gain)
+    for q in range(size):
+        gradient[q] = gain[q]
+    for a in range(count):
         if b[a] != 0.0:
             row = gram[working[a]]
-            for q in range(len(gradient)):
+            for q in range(size):
                 gradient[q] -= b[a] * row[q]
 
 
 @compiled
-def _extended(among: Array, gram: Array, working: Array) -> Any:
+def _extended(among: Array, gram: Array, working: Array, size: int) -> Any:
     """Inner products of the working columns, of which those of the first are known."""
-    known, size = len(among), len(working)
+    known = len(among)
     found = np.empty((size, size))
-    found[:known, :known] = among
+    for i in range(known):
+        for j in range(known):
+            found[i, j] = among[i, j]
     for i in range(known, size):
         for j in range(i + 1):
             found[i, j] = found[j, i] = gram[working[i], working[j]]

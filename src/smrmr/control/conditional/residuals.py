@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...measures.compiled import compiled, compiled_reordering
 from ...types import Indices, Matrix, Vector
-from .dependence import by_rank, covariance_of_values, scores_by_rank
+from .dependence import by_rank, covariance_of_ranks, ranks_of, scores_by_rank
 
 Array = NDArray[Any]
 
@@ -25,6 +25,7 @@ MOST_BENT = 2
 KNOTS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 LEAST_NORM = 1e-6  # of a column, relative, below which it adds nothing to its predecessors
 MOST_OF_ROWS = 4  # a regression takes at most n / 4 columns
+VALUES_AT_ONCE = 2**16  # of columns that are compared together
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +45,21 @@ def find_neighbours(Z: Matrix, bows: Matrix, owners: Indices, columns: Indices) 
     return Neighbours(straight, bent)
 
 
-@compiled
-def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: int) -> Any:
+def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: int) -> Indices:
     """Positions of the largest absolute values beyond the bound in every row, largest first."""
-    found = np.full((len(values), most), -1, np.int64)
+    found = np.full((len(values), most), -1, np.intp)
+    _find_strongest(values, mine, owners, bound, np.empty(most), found)
+    return found
+
+
+@compiled
+def _find_strongest(
+    values: Array, mine: Array, owners: Array, bound: float, size: Array, found: Array
+) -> None:
+    most = len(size)
     for k in range(len(values)):
-        size = np.zeros(most)
+        for place in range(most):
+            size[place] = 0.0
         for j in range(values.shape[1]):
             value = abs(values[k, j])
             if value <= bound or value <= size[most - 1] or owners[j] == mine[k]:
@@ -59,7 +69,6 @@ def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: in
                 size[place], found[k, place] = size[place - 1], found[k, place - 1]
                 place -= 1
             size[place], found[k, place] = value, j
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,11 +106,18 @@ def compare(
 
     Both are freed of the orthonormal rows `given`, what covariates span, and of the neighbours.
     """
+    n = Z.shape[1]
     found = np.zeros((6, len(columns), len(E)))
-    rank, left = np.zeros(len(columns), np.int64), np.zeros(len(columns))
-    near, which = (neighbours.straight, neighbours.bent), by_rank(statistic, Z.shape[1])
-    scores = scores_by_rank(Z.shape[1])
-    _compare(Z, columns, *near, E, given, *tiny, *which, scores, found, rank, left)
+    rank, left = np.zeros(len(columns), np.intp), np.zeros(len(columns))
+    width = max(1, VALUES_AT_ONCE // n)
+    for start in range(0, len(columns), width):
+        some = slice(start, start + width)
+        near = neighbours.straight[some], neighbours.bent[some]
+        R, freed, rank[some] = _free(Z, columns[some], *near, E, given)
+        before, after = _inner(Z[columns[some]], Z[columns[some]]), _inner(R, R)
+        left[some] = np.where(after > LEAST_NORM * before, after, 0.0) / np.maximum(before, 1e-300)
+        own = np.flatnonzero(left[some])
+        found[:, start + own] = _relate(R[own], freed[:, own], tiny, statistic)
     covariance, correlation, bowed, spread, product, product_bowed = found
     return Comparison(
         covariance, correlation, bowed, spread, product, product_bowed, rank, left, statistic
@@ -110,97 +126,118 @@ def compare(
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices, given: Matrix) -> Vector:
     """What is left of one column once covariates and its neighbours have spoken."""
-    basis = _room_for(given)
-    r: Vector = Z[column].copy()
-    _free(r, basis, _span(Z, straight, bent, basis, len(given)))
-    return r
+    near, none = (straight[None], bent[None]), np.empty((0, Z.shape[1]))
+    R, _, _ = _free(Z, np.array([column]), *near, none, given)
+    return np.asarray(R[0])
 
 
-@compiled
-def _compare(
-    Z: Array,
-    columns: Array,
-    straight: Array,
-    bent: Array,
-    E: Array,
-    given: Array,
-    tiny_x: Array,
-    tiny_y: Array,
-    statistic: int,
-    table: Array,
-    scores: Array,
-    found: Array,
-    rank: Array,
-    left: Array,
-) -> None:
-    basis = _room_for(given)
-    scored = np.empty(Z.shape[1])
-    for i in range(len(columns)):
-        r = Z[columns[i]].copy()
-        before = np.sum(r * r)
-        rank[i] = _span(Z, straight[i], bent[i], basis, len(given))
-        _free(r, basis, rank[i])
-        left[i] = np.sum(r * r) / before if before > 0 else 0.0
-        if left[i] < LEAST_NORM:
-            left[i] = 0.0
-            continue
-        bow = np.abs(r)
-        bow -= bow.mean()
-        for q in range(len(E)):
-            e = E[q].copy()
-            _free(e, basis, rank[i])
-            size = np.abs(e)
-            size -= size.mean()
-            found[0, i, q] = covariance_of_values(r + tiny_x, e + tiny_y, statistic, table)
-            found[1, i, q] = _correlation(r, e)
-            scored[np.argsort(e + tiny_y)] = scores
-            found[2, i, q] = _correlation(bow, scored)
-            found[3, i, q] = _correlation(r, size)
-            found[4, i, q] = _over_its_error(r * e)
-            found[5, i, q] = _over_its_error(bow * e)
+def _relate(R: Matrix, freed: Array, tiny: tuple[Vector, Vector], statistic: str) -> Array:
+    """What `Comparison` holds of residuals of columns, (6, columns, parts)."""
+    n = R.shape[1]
+    which, scores = by_rank(statistic, n), scores_by_rank(n)
+    found = np.empty((6, len(R), len(freed)))
+    order, bows = np.argsort(R + tiny[0]), _centred_sizes(R)
+    for q, E in enumerate(freed):
+        ranks = ranks_of(np.argsort(E + tiny[1]))
+        found[0, :, q] = covariance_of_ranks(np.take_along_axis(ranks, order, axis=1), *which)
+        found[1, :, q] = _correlation(R, E)
+        found[2, :, q] = _correlation(bows, scores[ranks])
+        found[3, :, q] = _correlation(R, _centred_sizes(E))
+        found[4, :, q] = _over_its_error(R * E)
+        found[5, :, q] = _over_its_error(bows * E)
+    return found
 
 
-@compiled
-def _room_for(given: Array) -> Any:
-    """An orthonormal basis that begins with `given` and has room for neighbours."""
+def _centred_sizes(values: Matrix) -> Matrix:
+    sizes = np.abs(values)
+    return np.asarray(sizes - sizes.mean(axis=1, keepdims=True))
+
+
+def _inner(a: Matrix, b: Matrix) -> Vector:
+    return np.asarray(np.einsum("ki,ki->k", a, b))
+
+
+def _correlation(a: Matrix, b: Matrix) -> Vector:
+    lengths = np.sqrt(_inner(a, a) * _inner(b, b))
+    return np.asarray(np.where(lengths > 0, _inner(a, b), 0.0) / np.where(lengths > 0, lengths, 1))
+
+
+def _over_its_error(values: Matrix) -> Vector:
+    error = np.sqrt(values.var(axis=1, ddof=1) / values.shape[1])
+    return np.asarray(np.where(error > 0, values.mean(axis=1), 0.0) / np.where(error > 0, error, 1))
+
+
+def _free(
+    Z: Matrix, columns: Indices, straight: Indices, bent: Indices, E: Matrix, given: Matrix
+) -> tuple[Matrix, Array, Indices]:
+    """Columns and, for each of them, the rows of E, freed of its neighbours, and their number."""
     size, n = given.shape
     basis = np.empty((size + (n - size) // MOST_OF_ROWS + 1, n))
     basis[:size] = given
-    return basis
+    R, freed = Z[columns], np.repeat(E[:, None], len(columns), axis=1)
+    rank = np.empty(len(columns), np.intp)
+    _free_all(Z, straight, bent, basis, size, R, freed, rank)
+    return R, freed, rank
 
 
 @compiled
-def _span(Z: Array, straight: Array, bent: Array, basis: Array, size: int) -> Any:
-    """Add the neighbours to the first rows of an orthonormal basis; return its size."""
-    most = len(basis) - 1
-    for j in straight:
-        if j >= 0:
-            size = _extend(basis, size, most, Z[j].copy())
-    for j in bent:
-        if j >= 0:
-            size = _extend(basis, size, most, Z[j].copy())
-            for knot in KNOTS:
-                size = _extend(basis, size, most, np.maximum(Z[j] - knot, 0.0))
-    return size
+def _free_all(
+    Z: Array,
+    straight: Array,
+    bent: Array,
+    basis: Array,
+    n_given: int,
+    R: Array,
+    freed: Array,
+    rank: Array,
+) -> None:
+    """Free every row of R, and those beside it in `freed`, of what its neighbours span."""
+    for i in range(len(R)):
+        size = n_given
+        for a in range(straight.shape[1]):
+            if straight[i, a] >= 0:
+                size = _extend(basis, size, Z[straight[i, a]], -np.inf)
+        for a in range(bent.shape[1]):
+            if bent[i, a] >= 0:
+                size = _extend(basis, size, Z[bent[i, a]], -np.inf)
+                for knot in KNOTS:
+                    size = _extend(basis, size, Z[bent[i, a]], knot)
+        _take_away(basis, size, R[i])
+        for q in range(len(freed)):
+            _take_away(basis, size, freed[q, i])
+        rank[i] = size
 
 
 @compiled_reordering
-def _extend(basis: Array, size: int, most: int, column: Array) -> Any:
-    if size >= most:
+def _extend(basis: Array, size: int, column: Array, knot: float) -> Any:
+    """Add a column, no less than the knot, to an orthonormal basis; return the basis's size."""
+    if size >= len(basis) - 1:
         return size
-    column -= column.mean()
-    before = np.sqrt(np.sum(column * column))
-    _free(column, basis, size)
-    _free(column, basis, size)  # twice is enough
-    after = np.sqrt(np.sum(column * column))
-    if after <= LEAST_NORM * before:
+    new = basis[size]
+    n = len(column)
+    mean = 0.0
+    for i in range(n):
+        new[i] = column[i] if column[i] > knot else knot
+        mean += new[i]
+    mean /= n
+    before = 0.0
+    for i in range(n):
+        new[i] -= mean
+        before += new[i] * new[i]
+    _take_away(basis, size, new)
+    _take_away(basis, size, new)  # twice is enough
+    after = 0.0
+    for i in range(n):
+        after += new[i] * new[i]
+    if np.sqrt(after) <= LEAST_NORM * np.sqrt(before):
         return size
-    basis[size] = column / after
+    for i in range(n):
+        new[i] /= np.sqrt(after)
     return size + 1
 
 
 @compiled_reordering
-def _free(column: Array, basis: Array, size: int) -> None:
+def _take_away(basis: Array, size: int, column: Array) -> None:
     """Take away from a column what lies in the basis."""
     for a in range(size):
         inner = 0.0
@@ -208,20 +245,3 @@ def _free(column: Array, basis: Array, size: int) -> None:
             inner += basis[a, i] * column[i]
         for i in range(len(column)):
             column[i] -= inner * basis[a, i]
-
-
-@compiled_reordering
-def _over_its_error(values: Array) -> Any:
-    mean = values.mean()
-    variance = np.sum((values - mean) ** 2) / (len(values) - 1)
-    return mean / np.sqrt(variance / len(values)) if variance > 0 else 0.0
-
-
-@compiled_reordering
-def _correlation(a: Array, b: Array) -> Any:
-    both, first, second = 0.0, 0.0, 0.0
-    for i in range(len(a)):
-        both += a[i] * b[i]
-        first += a[i] * a[i]
-        second += b[i] * b[i]
-    return both / np.sqrt(first * second) if first * second > 0 else 0.0

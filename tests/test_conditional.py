@@ -11,7 +11,14 @@ from sklearn.linear_model import Lasso, LinearRegression
 import smrmr.control.conditional.ridge as ridge_module
 from smrmr import ConditionalTests, Recipe, relevance, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
-from smrmr.control.conditional.dependence import by_rank, covariance_of_values
+from smrmr.control.conditional.dependence import (
+    GRID,
+    MOST_COUNTED,
+    by_rank,
+    covariance_of_ranks,
+    projection_covariances,
+    ranks_of,
+)
 from smrmr.control.conditional.distil import Basis, Distiller, through_link
 from smrmr.control.conditional.guard import still_depends
 from smrmr.control.conditional.layout import Layout
@@ -81,7 +88,7 @@ def test_dependence_is_that_of_the_measures(statistic, oracle, n, rng):
     That of HSIC takes the median of fewer distances above 1000 rows, which moves its width by 2e-3.
     """
     X, y = rng.standard_normal((4, n)), rng.standard_normal(n)
-    found = covariance_of_values(X, y, *by_rank(statistic, n))
+    found = covariance_of_ranks(ranks_of(np.argsort(y))[np.argsort(X)], *by_rank(statistic, n))
     expected = [oracle(normal_scores_of(x), normal_scores_of(y)) for x in X]
     tolerance = 1e-2 if statistic == "hsic" and n > 1000 else 1e-8
     np.testing.assert_allclose(
@@ -111,9 +118,37 @@ def test_the_limit_law_is_cautious(statistic, rng):
 
 def p_of_permutations(statistic, n, rng, n_draws=10_000):
     """p-values of independent columns."""
-    ranks, which = np.arange(n, dtype=float), by_rank(statistic, n)
-    drawn = rng.permuted(np.tile(ranks, (n_draws, 1)), axis=1)
-    return covariance_tail(covariance_of_values(drawn, ranks, *which), n, statistic)
+    drawn = rng.permuted(np.tile(np.arange(n), (n_draws, 1)), axis=1)
+    return covariance_tail(covariance_of_ranks(drawn, *by_rank(statistic, n)), n, statistic)
+
+
+def test_a_grid_takes_the_place_of_many_samples(rng):
+    """Oracle: shares of samples below each point of the grid, compared one by one; and samples."""
+    n = MOST_COUNTED + 57
+    x = rng.random(n)
+    ranks = ranks_of(np.argsort(0.1 * x + rng.random(n)))[np.argsort(x)]
+    found = covariance_of_ranks(ranks[None], *by_rank("pc", n))[0]
+    at = np.arange(1, GRID + 1) * n / (GRID + 1)
+    below_x, below_y = (np.arange(n) < at[:, None]), (ranks < at[:, None])
+    shares = below_x.mean(axis=1), below_y.mean(axis=1)
+    apart = below_x.astype(float) @ below_y.T / n - np.outer(*shares)
+    assert found == pytest.approx(16 * n**3 * np.mean(apart**2), rel=1e-10)
+    counted = np.empty(1)
+    projection_covariances(ranks[None], np.empty(n + 1, np.int64), counted)
+    p = [covariance_tail(value, size) for value, size in ((found, n), (counted[0], MOST_COUNTED))]
+    assert p[0] == pytest.approx(p[1], rel=0.3)
+    assert p[0] < 1e-6
+
+
+@pytest.mark.slow
+def test_the_null_law_of_the_grid(rng):
+    """Oracle: permutations of more rows than are counted around."""
+    p = np.concatenate(
+        [p_of_permutations("pc", MOST_COUNTED + 1, rng, n_draws=100) for _ in range(400)]
+    )
+    for level in (0.2, 0.05, 0.01, 0.001):
+        error = np.sqrt(level / len(p))
+        assert abs(np.mean(p <= level) - level) < 4 * error + 0.02 * level, level
 
 
 def test_the_null_law_has_a_limit_and_a_tail():
@@ -124,7 +159,7 @@ def test_the_null_law_has_a_limit_and_a_tail():
         assert (np.diff(p) <= 0).all()
         assert (p[p > 0] < 1e-60).any()
     # the largest weight of the limit is 16 / pi^4
-    far = covariance_tail(np.array([20.0, 21.0]) * 1e12, 10**6)
+    far = covariance_tail(np.array([20.0, 21.0]) * 1e8, 10**4)
     weight = 16 / np.pi**4
     expected = stats.chi2.sf(21 / weight, 1) / stats.chi2.sf(20 / weight, 1)
     assert far[1] / far[0] == pytest.approx(expected, rel=0.2)

@@ -2,14 +2,17 @@
 
 ``python -m benchmarks.studies.null`` takes some 15 minutes on one core and prints the table that is
 kept as ``src/smrmr/control/conditional/null.csv``: a row per tail probability, a column per number
-of rows, the last one for infinitely many.
+of rows, then one for infinitely many, and one for the grid that counts where there are many rows.
+``python -m benchmarks.studies.null grid`` prints the last column alone, which takes seconds.
 """
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
-from smrmr.control.conditional.dependence import projection_covariances
+from smrmr.control.conditional.dependence import GRID, projection_covariances
 from smrmr.control.conditional.null import TAILS, points_of
 from smrmr.measures.compiled import compiled
 from smrmr.types import Indices, Vector
@@ -22,8 +25,8 @@ BINS, LARGEST = 20_000, 9.0  # of the covariance over n^2
 
 def main() -> None:
     """Print the table."""
-    print("tail," + ",".join(map(str, SIZES)) + ",inf")
-    columns = [simulated(n) for n in SIZES] + [limit()]
+    print("tail," + ",".join(map(str, SIZES)) + ",inf,grid")
+    columns = [simulated(n) for n in SIZES] + [limit(), on_grid()]
     for tail, row in zip(TAILS, np.transpose(columns), strict=True):
         print(f"{tail:.6g}," + ",".join(f"{point:.5f}" for point in row), flush=True)
 
@@ -58,5 +61,12 @@ def limit() -> Vector:
     return points_of(terms, TAILS) + 16 / 36 - terms.sum()  # the many that remain, by their mean
 
 
+def on_grid() -> Vector:
+    """The same points for many rows, where a grid takes the place of samples."""
+    angles = np.arange(1, GRID + 1) * np.pi / (2 * (GRID + 1))
+    bridge = 1 / (4 * GRID * (GRID + 1) * np.sin(angles) ** 2)
+    return points_of(16 * np.multiply.outer(bridge, bridge).ravel(), TAILS)
+
+
 if __name__ == "__main__":
-    main()
+    print(*[f"{point:.5f}" for point in on_grid()], sep="\n") if "grid" in sys.argv else main()

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Matrix
+from ..types import Matrix, Vector
 
 
 def average_ranks(values: NDArray[Any], axis: int = -1) -> Matrix:
@@ -14,15 +14,26 @@ def average_ranks(values: NDArray[Any], axis: int = -1) -> Matrix:
     >>> average_ranks(np.array([3.0, 1.0, 3.0])).tolist()
     [2.5, 1.0, 2.5]
     """
-    values = np.moveaxis(np.asarray(values), axis, -1)
-    order = np.argsort(values, axis=-1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=-1)
-    starts = np.ones(values.shape, dtype=bool)  # of runs of equal values
-    np.not_equal(ordered[..., 1:], ordered[..., :-1], out=starts[..., 1:])
-    first = np.flatnonzero(starts)
-    length = np.diff(first, append=starts.size)
-    average = first % max(values.shape[-1], 1) + (length + 1) / 2
+    values = np.ascontiguousarray(np.moveaxis(np.asarray(values), axis, -1))
     ranks = np.empty(values.shape)
-    shared = np.repeat(average, length).reshape(values.shape)
-    np.put_along_axis(ranks, order, shared, axis=-1)
+    if values.size:
+        _rank_rows(values.reshape(-1, values.shape[-1]), ranks.reshape(-1))
     return np.moveaxis(ranks, -1, axis)
+
+
+def _rank_rows(values: NDArray[Any], out: Vector) -> None:
+    """Write the ranks along every row, one row after the other."""
+    n_rows, n = values.shape
+    order = np.argsort(values, axis=1)  # ties in any order
+    order += n * np.arange(n_rows)[:, None]
+    order = order.ravel()
+    ordered = values.ravel()[order]
+    starts = np.ones(values.size, dtype=bool)  # of runs of equal values
+    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    starts[::n] = True
+    first = np.flatnonzero(starts)
+    if len(first) == values.size:
+        out[order] = np.tile(np.arange(1.0, n + 1), n_rows)
+        return
+    length = np.diff(first, append=values.size)
+    out[order] = np.repeat(first % n + (length + 1) / 2, length)

@@ -1,6 +1,7 @@
 r"""Three statistics of dependence that go by ranks alone, so that their nulls depend on n alone.
 
-- **pc**: projection covariance;
+- **pc**: projection covariance, of more than 10,000 rows on a grid of 128 by 128 quantiles: the
+  statistic of Blum, Kiefer and Rosenblatt (1961), which has the same limit;
 - **dcor**: distance covariance of normal scores;
 - **hsic**: the Hilbert-Schmidt independence criterion of normal scores, with a Gaussian kernel as
   wide as their median distance.
@@ -25,12 +26,14 @@ Array = NDArray[Any]
 STATISTICS = ("pc", "hsic", "dcor")
 PC, HSIC, DCOR = range(3)
 MOST_POINTS = 1000  # scores that stand for all, where there are more
+MOST_COUNTED = 10_000  # rows around each of which projection covariance counts; of more, a grid
+GRID = 128  # points of it per side
 LEAST_EIGENVALUE = 1e-10  # of a kernel, relative to its largest, that counts
 
 
 @cache
 def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
-    """What `covariance_of_values` needs to know: which statistic, and what it makes of ranks.
+    """What `covariance_of_ranks` needs to know: which statistic, and what it makes of ranks.
 
     A row per rank: nothing for pc, the factor of the centred kernel for hsic; for dcor the score
     and the sum of its distances from all others.
@@ -45,17 +48,6 @@ def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
     return DCOR, np.stack([scores, sums], axis=1)
 
 
-def covariance_of_values(x: Array, y: Array, statistic: int, table: Matrix) -> Vector:
-    """Dependence of columns of distinct values, up to a factor that depends on n alone.
-
-    Samples are along the last axis; each column of x goes with the one of y in the same place.
-    """
-    x, y = np.broadcast_arrays(x, y)
-    ranks = np.take_along_axis(ranks_of(np.argsort(y)), np.argsort(x), axis=-1)
-    found = covariance_of_ranks(ranks.reshape(-1, x.shape[-1]), statistic, table)
-    return found.reshape(x.shape[:-1])
-
-
 def ranks_of(order: Indices) -> Indices:
     """Rank of every sample, from 0, where `order` holds the samples from small to large."""
     ranks = np.empty_like(order)
@@ -67,7 +59,10 @@ def covariance_of_ranks(ranks: Indices, statistic: int, table: Matrix) -> Vector
     """Dependence of 0, 1, ..., n - 1 with every row of ranks."""
     if statistic == PC:
         found = np.empty(len(ranks))
-        projection_covariances(ranks, np.empty(ranks.shape[1] + 1, np.int64), found)
+        if ranks.shape[1] > MOST_COUNTED:
+            grid_covariances(ranks, np.empty((GRID + 1, GRID + 1), np.int64), found)
+        else:
+            projection_covariances(ranks, np.empty(ranks.shape[1] + 1, np.int64), found)
         return found
     one = _distance_covariance if statistic == DCOR else _kernel_covariance
     return np.array([one(row, table) for row in ranks])
@@ -102,6 +97,33 @@ def projection_covariances(ranks: Array, tree: Array, found: Array) -> None:
             centred = n - 1 - 2 * (i + rank - 2 * below) - lean_x * lean_y / n
             total += centred**2 - (lean_x / n) ** 2 - (lean_y / n) ** 2 + (1 - 1 / n) ** 2
         found[k] = total
+
+
+@compiled
+def grid_covariances(ranks: Array, counts: Array, found: Array) -> None:
+    r"""Fill in about what `projection_covariances` does, counting around points of a grid.
+
+    The points have the ranks :math:`n a / (m + 1)` in one column and :math:`n b / (m + 1)` in the
+    other, instead of being the samples, so that the cost is linear in n. `counts` has room for the
+    samples in each of the :math:`(m + 1)^2` cells.
+    """
+    n, size = ranks.shape[1], len(counts)
+    for k in range(len(ranks)):
+        for a in range(size):
+            for b in range(size):
+                counts[a, b] = 0
+        for i in range(n):
+            counts[i * size // n, ranks[k, i] * size // n] += 1
+        for a in range(size):
+            for b in range(1, size):
+                counts[a, b] += counts[a, b - 1]
+        total = 0.0
+        for a in range(size - 1):
+            for b in range(size - 1):
+                counts[a + 1, b] += counts[a, b]
+                below = ((a + 1) * n + size - 1) // size, ((b + 1) * n + size - 1) // size
+                total += (counts[a, b] - below[0] / n * below[1]) ** 2
+        found[k] = 16 * n * total / (size - 1) ** 2
 
 
 def _distance_covariance(rank: Indices, table: Matrix) -> float:

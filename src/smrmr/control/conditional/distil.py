@@ -35,6 +35,7 @@ MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
 LEAST_LEFT = 0.05  # of a row's own weight in its residual
 PROPOSALS = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
+ROWS_AT_ONCE = 4096  # whose weights in their own fits are worked out together
 SHARPNESS = 2  # with which fits are weighed by their errors
 NONE = np.empty(0, np.intp)  # no column left out
 
@@ -96,8 +97,14 @@ class Basis:
         """Weight of every row in its own fit to some columns, covariates and a constant."""
         if len(support) == 0:
             return self.own_weight
-        orthonormal = np.linalg.qr(self.columns[support].T)[0]
-        return np.asarray(np.sum(orthonormal**2, axis=1) + self.own_weight)
+        product = self.n_rows * self.gram[np.ix_(support, support)]
+        product += 1e-10 * np.trace(product) * np.eye(len(support))
+        to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
+        weight = self.own_weight.copy()
+        for start in range(0, self.n_rows, ROWS_AT_ONCE):
+            rows = slice(start, start + ROWS_AT_ONCE)
+            weight[rows] += np.sum((self.columns[support, rows].T @ to_orthonormal) ** 2, axis=1)
+        return weight
 
 
 @dataclass(eq=False)

@@ -7,9 +7,10 @@ be trusted, and a test that needs no more than that must agree: `statistics.seco
 import numpy as np
 
 from ...types import Indices, Vector
-from .dependence import by_rank, covariance_of_values
+from .dependence import by_rank, covariance_of_ranks, ranks_of
 from .layout import Layout
 from .null import covariance_tail
+from .residuals import VALUES_AT_ONCE
 
 MOST_ASKED = 50  # features most associated with the one in question
 BONFERRONI = 0.01
@@ -27,8 +28,13 @@ def still_depends(layout: Layout, column: int, inside: Indices, r: Vector) -> bo
     asked = np.argpartition(-near, most - 1)[:most]
     asked = asked[near[asked] >= 0]
     tiny, other = layout.tiny
-    columns = np.concatenate([layout.Z[asked], layout.covariates])
-    found = covariance_of_values(columns + tiny, r + other, *by_rank("pc", layout.n_rows))
-    p = covariance_tail(found, layout.n_rows)
+    ranks, pc = ranks_of(np.argsort(r + other)), by_rank("pc", layout.n_rows)
+    width = max(1, VALUES_AT_ONCE // layout.n_rows)
+    found = [
+        covariance_of_ranks(ranks[np.argsort(columns[i : i + width] + tiny)], *pc)
+        for columns in (layout.Z[asked], layout.covariates)
+        for i in range(0, len(columns), width)
+    ]
+    p = covariance_tail(np.concatenate([np.empty(0), *found]), layout.n_rows)
     n_asked = len(near) + len(layout.covariates)  # the 50 were chosen from so many
     return bool(n_asked * p.min(initial=1.0) < BONFERRONI)

@@ -4,7 +4,9 @@ The statistics go by ranks, so their nulls depend on the number of rows alone. F
 covariance `null.csv` holds the points that :math:`n^{-2}` times it exceeds with probability 0.95
 down to 1e-6: for some numbers of rows up to 200, by 7 to 30 million permutations each, and for
 infinitely many, where the law is that of :math:`16 \sum_{jk} \chi^2_{jk} / (\pi^4 j^2 k^2)` (Blum,
-Kiefer and Rosenblatt 1961); between them points are taken to be linear in 1/n.
+Kiefer and Rosenblatt 1961); between them points are taken to be linear in 1/n. The last column is
+for the grid that takes the place of samples where there are many: the same sum with the eigenvalues
+of a Brownian bridge seen at its points.
 ``python -m benchmarks.studies.null`` prints it.
 
 For the other two the law is the limit :math:`\sum_{jk} w_j w_k \chi^2_{jk}` of their own
@@ -22,7 +24,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import log_ndtr
 
 from ...types import Matrix, Vector
-from .dependence import mean_covariance, weights
+from .dependence import MOST_COUNTED, mean_covariance, weights
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -93,11 +95,13 @@ def _law(n: int, statistic: str) -> tuple[Vector, PchipInterpolator, float]:
 def _from_table(n: int) -> tuple[Vector, Vector]:
     """Tail probabilities, and points of projection covariance for n rows."""
     text = files(__package__).joinpath("null.csv").read_text(encoding="utf-8").splitlines()
-    sizes = np.array([float(word) for word in text[0].split(",")[1:]])
+    sizes = np.array([float(word) for word in text[0].split(",")[1:-1]])
     table = np.array([[float(word) for word in line.split(",")] for line in text[1:]])
+    if n > MOST_COUNTED:
+        return table[:, 0], table[:, -1]
     order = np.argsort(1 / sizes)
     at = np.clip(1 / n, 0.0, 1 / sizes.min())
-    points = np.array([np.interp(at, 1 / sizes[order], row[order]) for row in table[:, 1:]])
+    points = np.array([np.interp(at, 1 / sizes[order], row[order]) for row in table[:, 1:-1]])
     return table[:, 0], points
 
 

@@ -172,7 +172,8 @@ def _free(
 ) -> tuple[Matrix, Array, Indices]:
     """Columns and, for each of them, the rows of E, freed of its neighbours, and their number."""
     size, n = given.shape
-    basis = np.empty((size + (n - size) // MOST_OF_ROWS + 1, n))
+    most = straight.shape[1] + (1 + len(KNOTS)) * bent.shape[1]
+    basis = np.empty((size + min(most, (n - size) // MOST_OF_ROWS) + 1, n))
     basis[:size] = given
     R, freed = Z[columns], np.repeat(E[:, None], len(columns), axis=1)
     rank = np.empty(len(columns), np.intp)

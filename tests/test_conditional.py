@@ -55,7 +55,7 @@ def nothing(n):
 
 def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
     settings = {
-        "basis": Basis(Z, standardised(np.abs(Z)), nothing(len(y))),
+        "basis": Basis(np.concatenate([Z, standardised(np.abs(Z))]), nothing(len(y))),
         "part": Part("target", standardised(y[None])[0]),
         "proposals": proposals,
         "relevance": np.zeros(len(Z)),

@@ -23,6 +23,7 @@ from ..types import Matrix, Vector
 
 SINGLY = Use(partners=16, at_once=1)  # of features that are asked for one at a time
 LONGEST_SPAN = 4096  # columns of one task of a pass over all of them: some 20 ms of work
+VALUES_AT_ONCE = 2**22  # of columns that are prepared together, whatever the budget
 SPANS = 64  # tasks, at least, for workers to share
 
 
@@ -120,8 +121,9 @@ class Associator:
                 tile.prepared = None
 
     def _width(self, width: int, use: Use) -> int:
-        """At most `width` columns, fewer where so many, prepared, would not fit the budget."""
-        return max(1, min(width, self.work.max_memory // (2 * self._held(use))))
+        """At most `width` columns, fewer of many rows or where they would not fit the budget."""
+        by_memory = self.work.max_memory // (2 * self._held(use))
+        return max(1, min(width, by_memory, VALUES_AT_ONCE // self.columns.n_rows))
 
     def _held(self, use: Use) -> int:
         """Bytes that a prepared column takes, at most."""

@@ -23,7 +23,7 @@ from ..types import Indices, Matrix, Vector
 from .unions import all_roots, root_of
 
 TILE = 2048  # columns that are compared with as many others at a time
-VALUES_RANKED = 2**24  # at a time, so that tall tables need not fit in memory several times over
+VALUES_RANKED = 2**22  # at a time, so that tall tables need not fit in memory several times over
 FEWEST_RANKED = 16  # columns at a time
 ALL_PAIRS = 30_000  # columns; of more, only those near each other in the table are compared
 WINDOW = 2_000  # how many columns apart they may be

@@ -104,7 +104,7 @@ class ConditionalTests:
 
 def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[BestOf]:
     """One per part of the target; they share what they can."""
-    n_columns = len(layout.views[0].columns)
+    n_columns = len(layout.views[0].columns) // 2
     relevance = layout.relevance[:n_columns]
     n_asked = MOST_PROPOSED + most_of_one(layout.owners[-1]) if "mrmr" in proposals else 0
     order = np.argsort(-relevance, kind="stable")[:n_asked]
@@ -112,7 +112,7 @@ def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[BestOf
     if n_asked:
         asked = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
         redundancy = asked.with_each_other()
-    bases = [Basis(view.columns, view.bows, layout.given) for view in layout.views]
+    bases = [Basis(view.columns, layout.given) for view in layout.views]
     return [
         BestOf(
             tuple(

@@ -16,6 +16,7 @@ can be had again `without` some columns, so that nothing that saw them is left.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -35,7 +36,8 @@ MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
 LEAST_LEFT = 0.05  # of a row's own weight in its residual
 PROPOSALS = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
-ROWS_AT_ONCE = 4096  # whose weights in their own fits are worked out together
+ROWS_AT_ONCE = 4096  # that are worked on together
+JITTER = 1e-10  # of the trace of inner products, so that their Cholesky factor exists
 SHARPNESS = 2  # with which fits are weighed by their errors
 NONE = np.empty(0, np.intp)  # no column left out
 
@@ -61,27 +63,58 @@ class Basis:
     r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|.
 
     They are free of the orthonormal rows `given`, what covariates span, and so is the target: that
-    is a fit in which covariates take part without a penalty.
+    is a fit in which covariates take part without a penalty. Of many rows columns are held in
+    single precision, and worked on in double precision, some rows at a time.
     """
 
-    Z: Matrix
-    bows: Matrix
+    columns: Matrix
     given: Matrix
 
-    @cached_property
-    def columns(self) -> Matrix:
-        r"""Z and \|Z\|, (2 p, n)."""
-        return np.concatenate([self.Z, self.bows])
+    @property
+    def features(self) -> Matrix:
+        """Columns without their bows."""
+        return self.columns[: len(self.columns) // 2]
 
     @cached_property
     def gram(self) -> Matrix:
         """Inner products of all columns, over n."""
-        return np.asarray(self.columns @ self.columns.T / self.n_rows)
+        total = np.zeros((len(self.columns), len(self.columns)))
+        for rows in self._blocks():
+            block = self.columns[:, rows].astype(np.float64, copy=False)
+            total += block @ block.T
+        return total / self.n_rows
+
+    def products(self, y: Vector) -> Vector:
+        """Inner products of all columns with y, over n."""
+        total = np.zeros(len(self.columns))
+        for rows in self._blocks():
+            total += self.columns[:, rows].astype(np.float64, copy=False) @ y[rows]
+        return total / self.n_rows
+
+    def residual(self, y: Vector, coefficients: Vector) -> tuple[Vector, Vector]:
+        """What a linear fit leaves of y, and the weight of every row in its own fit.
+
+        The fit is to the columns with coefficients other than 0, covariates and a constant.
+        """
+        support = np.flatnonzero(coefficients)
+        left, weight = y.copy(), self._own_weight.copy()
+        product = self.n_rows * self.gram[np.ix_(support, support)]
+        product += JITTER * np.trace(product) * np.eye(len(support))
+        to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
+        for rows in self._blocks():
+            block = self.columns[support, rows].astype(np.float64, copy=False)
+            left[rows] -= coefficients[support] @ block
+            weight[rows] += np.sum((block.T @ to_orthonormal) ** 2, axis=1)
+        return left, weight
+
+    def _blocks(self) -> Iterator[slice]:
+        for start in range(0, self.n_rows, ROWS_AT_ONCE):
+            yield slice(start, start + ROWS_AT_ONCE)
 
     @property
     def n_rows(self) -> int:
         """Number of samples."""
-        return int(self.Z.shape[1])
+        return int(self.columns.shape[1])
 
     @property
     def freedom(self) -> int:
@@ -89,22 +122,9 @@ class Basis:
         return self.n_rows - len(self.given)
 
     @cached_property
-    def own_weight(self) -> Vector:
+    def _own_weight(self) -> Vector:
         """Weight of every row in its own fit to covariates and a constant."""
         return np.asarray(np.sum(self.given**2, axis=0) + 1 / self.n_rows)
-
-    def leverage(self, support: Indices) -> Vector:
-        """Weight of every row in its own fit to some columns, covariates and a constant."""
-        if len(support) == 0:
-            return self.own_weight
-        product = self.n_rows * self.gram[np.ix_(support, support)]
-        product += 1e-10 * np.trace(product) * np.eye(len(support))
-        to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
-        weight = self.own_weight.copy()
-        for start in range(0, self.n_rows, ROWS_AT_ONCE):
-            rows = slice(start, start + ROWS_AT_ONCE)
-            weight[rows] += np.sum((self.columns[support, rows].T @ to_orthonormal) ** 2, axis=1)
-        return weight
 
 
 @dataclass(eq=False)
@@ -133,7 +153,7 @@ class Distiller:
 
     def without(self, columns: Indices) -> Distilled:
         """The fit that never saw some columns; that of the whole where it is the same."""
-        columns = columns[columns < len(self.basis.Z)]
+        columns = columns[columns < len(self.basis.features)]
         return self._fit(columns) if self._matter[columns].any() else self.whole
 
     def _fit(self, out: Indices) -> Distilled:
@@ -142,8 +162,8 @@ class Distiller:
         bows = bent.least < straight.least
         lasso = (bent if bows else straight).chosen
         support = np.flatnonzero(lasso)
-        own = y - lasso[support] @ self.basis.columns[support]
-        left_out = own / np.maximum(1 - self.basis.leverage(support), LEAST_LEFT)
+        own, weight = self.basis.residual(y, lasso)
+        left_out = own / np.maximum(1 - weight, LEAST_LEFT)
         chosen = {name: self._propose(name, out, lasso, bows) for name in self.proposals}
         kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
         better = min(kernel.values(), key=_error)
@@ -154,7 +174,7 @@ class Distiller:
         if self.part.inside is not None:
             together = through_link(self.part.inside, y - together, self.basis.given)
         residual = (1 - trust) * own + trust * together
-        used = np.concatenate([support % len(self.basis.Z), *map(np.array, chosen.values())])
+        used = np.concatenate([support % len(self.basis.features), *map(np.array, chosen.values())])
         return Distilled(
             residual=residual - residual.mean(),
             error=error,
@@ -168,13 +188,13 @@ class Distiller:
 
     @cached_property
     def _gain(self) -> Vector:
-        return np.asarray(self.basis.columns @ self.part.y / self.basis.n_rows)
+        return self.basis.products(self.part.y)
 
     def _find_what_matters(self) -> Mask:
         """Columns without which something may change: those that enter a path."""
         kinds = [(False, False), (True, False)]
         kinds += [(self.whole.bent, True)] if "mcp" in self.proposals else []
-        matter = np.zeros(len(self.basis.Z), np.bool_)
+        matter = np.zeros(len(self.basis.features), np.bool_)
         for kind in kinds:
             entered = (self._path(NONE, *kind).coefficients != 0).any(axis=0)
             matter |= entered.reshape(-1, len(matter)).any(axis=0)
@@ -188,8 +208,8 @@ class Distiller:
         known = self._whole_paths.get(key)
         if not len(out) and known is not None:
             return known
-        size = len(self.basis.columns) if bows else len(self.basis.Z)
-        left_out = np.isin(np.arange(len(self.basis.Z)), out)
+        size = len(self.basis.columns) if bows else len(self.basis.features)
+        left_out = np.isin(np.arange(len(self.basis.features)), out)
         left_out |= np.cumsum(~left_out) > MOST_IN_FIT  # no more than so many take part
         path = follow(
             self.basis.gram,
@@ -208,7 +228,7 @@ class Distiller:
         if name == "mrmr":
             return self._by_mrmr(out)
         found = lasso if name == "lasso" else self._path(out, bows, concave=True).chosen
-        return _first(np.abs(found).reshape(-1, len(self.basis.Z)).max(axis=0))
+        return _first(np.abs(found).reshape(-1, len(self.basis.features)).max(axis=0))
 
     def _by_mrmr(self, out: Indices) -> tuple[int, ...]:
         """Columns that mRMR gives most weight among the most relevant."""
@@ -221,7 +241,7 @@ class Distiller:
         problem = Associations(
             self.relevance[columns], self.redundancy[np.ix_(asked, asked)], self.target
         )
-        theta = np.zeros(len(self.basis.Z))
+        theta = np.zeros(len(self.basis.features))
         theta[columns] = solve(problem, penalty="mcp", lam=MRMR_LAMBDA).theta
         return _first(theta)
 
@@ -231,7 +251,8 @@ class Distiller:
 
     def _kernel_fit(self, columns: tuple[int, ...]) -> Vector:
         if columns not in self._kernel_fits:
-            self._kernel_fits[columns] = leave_one_out(self.basis.Z[list(columns)], self.part.y)
+            features = self.basis.features[list(columns)].astype(np.float64, copy=False)
+            self._kernel_fits[columns] = leave_one_out(features, self.part.y)
         return self._kernel_fits[columns]
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from ...association.associator import Associator
 from ...data.columns import Columns
-from ...data.scaling import unit_scale
 from ...data.study import Study
 from ...data.target import Target, take_rows
 from ...groups.groups import Groups
@@ -17,35 +16,12 @@ from ...measures import as_measure
 from ...runs.work import Work
 from ...types import Data, Indices, Mask, Matrix, Vector
 from .distil import MOST_IN_FIT
+from .ranked import View, rank_columns, views_of
 from .residuals import Comparison, Neighbours, compare, residual
-from .scores import (
-    Part,
-    doubled_ranks,
-    freed,
-    normal_scores,
-    parts_of,
-    row_order,
-    standardised,
-    tie_breakers,
-)
+from .scores import Part, parts_of, row_order, standardised, tie_breakers
 from .statistics import WEIGHTS, WITHIN, combine_groups, over_parts, p_values
 
-NEAR_NORMAL = 0.95  # correlation of a column with its normal scores, to be taken as it is
-FEW_SKEWED = 0.05  # share of columns below, up to which scores do for them
 MOST_TESTED = 20_000  # features; of more, those most associated with the target
-COLUMNS_AT_ONCE = 1024  # that are read and ranked together
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """Columns, their absolute values and parts of the target, as fits of the target see them.
-
-    All are standardised and free of covariates.
-    """
-
-    columns: Matrix
-    bows: Matrix
-    parts: tuple[Part, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +86,7 @@ class Layout:
     @cached_property
     def light(self) -> Matrix:
         """Scores in single precision, to be compared."""
-        return self.Z.astype(np.float32)
+        return self.Z.astype(np.float32, copy=False)
 
     @cached_property
     def light_bows(self) -> Matrix:
@@ -145,32 +121,29 @@ def lay_out(study: Study, groups: Groups, statistic: str, work: Work) -> Layout:
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
     """
     features = _most_associated(study, groups, work)
-    ranks, whose, normality = _ranks(study.columns, features, work)
-    order = row_order(ranks, study.target)
-    ranks = ranks[:, order]
+    ranked = rank_columns(study.columns, features, work)
+    order = row_order(ranked.sums_of_squares(), study.target)
+    ranked.reorder(order)
     given, design = _given(study, order)
-    Z = np.ascontiguousarray(freed(normal_scores(ranks), given))
+    Z, whose, tied = ranked.scores(given), ranked.whose, ranked.tied
     target = take_rows(study.target, order)
     parts = parts_of(target, given)
     tiny = tie_breakers(len(order))
-    tied = _are_tied(ranks)
     kinds = WITHIN if study.rows.asked == "within" else WEIGHTS
     alone = p_values(_alone(Z, parts, tiny, given, statistic), len(order), False, tied, kinds)
     per_feature = over_parts(combine_groups(alone, whose))
     # columns that tell the same alone are told apart by a sum that only they have
-    content = ranks.astype(np.int64) @ np.arange(len(order)) ** 2
+    content = ranked.marks()
     first = np.searchsorted(whose, np.arange(len(features)))
     group = groups.hypotheses[-1][features]
     by_association = _in_turn(np.lexsort((content[first], per_feature)), group)
     place = np.argsort(by_association)
     rows = np.argsort(place[whose], kind="stable")
-    Z = np.ascontiguousarray(Z[rows])
+    Z = Z[rows]
     whose, features = place[whose[rows]], features[by_association]
     owners = tuple(numbers[features[whose]] for numbers in groups.hypotheses)
     n_fitted = min(len(Z), MOST_IN_FIT + most_of_one(owners[-1]))
-    values, _ = _values(study.columns, features[: whose[n_fitted - 1] + 1])
-    scores = normal_scores(ranks[rows[:n_fitted]])
-    views = _views(scores, values[:n_fitted, order], normality[rows], target, given)
+    views = views_of(study.columns, features, ranked, rows[:n_fitted], order, target, given)
     engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
     asked = target if not len(given) else _left_of(parts)
     return Layout(
@@ -237,55 +210,6 @@ def _left_of(parts: tuple[Part, ...]) -> Target:
     if len(parts) == 1:
         return Target("continuous", parts[0].y)
     return Target("multi-output", np.stack([part.y for part in parts], axis=1))
-
-
-def _views(
-    scores: Matrix, values: Matrix, normality: Vector, target: Target, given: Matrix
-) -> tuple[View, ...]:
-    """Ways to fit the target to some columns; `normality` is of these and of all others."""
-    plain = standardised(values)
-    near_normal = normality[: len(scores), None] >= NEAR_NORMAL
-    mild = np.where(near_normal, plain, scores)
-    ways = [(mild, parts_of(target, given))]
-    if np.mean(normality < NEAR_NORMAL) > FEW_SKEWED:
-        ways.append((plain, parts_of(target, given, scored=False)))
-    return tuple(
-        View(freed(columns, given), freed(standardised(np.abs(columns)), given), parts)
-        for columns, parts in ways
-    )
-
-
-def _ranks(columns: Columns, features: Indices, work: Work) -> tuple[Matrix, Indices, Vector]:
-    """Twice the average ranks, whole numbers, of every column of the model, and whose it is.
-
-    Also how well each column correlates with its normal scores.
-    """
-    ranks, owners, normality = [], [], []
-    for start in range(0, len(features), COLUMNS_AT_ONCE):
-        which = features[start : start + COLUMNS_AT_ONCE]
-        values, owner = _values(columns, which)
-        ranks.append(doubled_ranks(values))
-        normality.append(np.mean(standardised(values) * normal_scores(ranks[-1]), axis=1))
-        owners.append(start + owner)
-        work.report("scores", min(start + COLUMNS_AT_ONCE, len(features)), len(features))
-    return np.concatenate(ranks), np.concatenate(owners), np.concatenate(normality)
-
-
-def _values(columns: Columns, which: Indices) -> tuple[Matrix, Indices]:
-    """Values of the columns of the model that some features have, scaled, and whose each is."""
-    values = columns.read(which).T
-    spread = np.where(columns.nominal[which], values.max(axis=1), 0).astype(np.intp)
-    n_columns = np.where(spread > 1, spread + 1, 1)  # a category of many levels has one each
-    owner = np.repeat(np.arange(len(which)), n_columns)
-    level = np.concatenate([np.arange(size) for size in n_columns])
-    many = n_columns[owner] > 1
-    values = np.where(many[:, None], values[owner] == level[:, None], values[owner])
-    return unit_scale(values), owner
-
-
-def _are_tied(ranks: Matrix) -> Mask:
-    n_values = 1 + np.count_nonzero(np.diff(np.sort(ranks, axis=1), axis=1), axis=1)
-    return np.asarray(2 * n_values < ranks.shape[1])
 
 
 def _alone(

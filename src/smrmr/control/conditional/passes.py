@@ -19,7 +19,8 @@ from .layout import Layout
 from .residuals import Neighbours, compare, find_neighbours
 from .statistics import combine, combine_groups, second_opinion
 
-COLUMNS_AT_ONCE = 256  # whose neighbours are looked for together
+VALUES_AT_ONCE = 2**22  # of columns whose neighbours are looked for together,
+FEWEST_AT_ONCE, MOST_AT_ONCE = 8, 256  # but no fewer and no more columns than these
 HYPOTHESES_AT_ONCE = 4  # without whose columns the target is fitted in one task
 LOOKED_AT_AGAIN = 0.1  # p-value from which on a feature cannot be selected at any sensible level
 ASKED_TWICE = 0.05  # p-value up to which the guard looks
@@ -55,10 +56,11 @@ def first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> Tests:
     E = np.stack([distiller.whole.residual for distiller in distillers])
     bent = np.array([distiller.whole.bent for distiller in distillers])
     tasks = []
+    width = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, VALUES_AT_ONCE // layout.n_rows))
     for owners, rows in zip(layout.owners, layout.new_rows, strict=True):
         tasks += [
-            delayed(_examine)(layout, owners, rows[i : i + COLUMNS_AT_ONCE], E, bent)
-            for i in range(0, len(rows), COLUMNS_AT_ONCE)
+            delayed(_examine)(layout, owners, rows[i : i + width], E, bent)
+            for i in range(0, len(rows), width)
         ]
     blocks = []
     with open_pool(work.n_jobs) as pool:
@@ -74,7 +76,8 @@ def _examine(
     near = find_neighbours(layout.light, layout.light_bows, owners, rows)
     found = compare(layout.Z, rows, near, E, layout.tiny, layout.given, layout.statistic)
     strongest = near.straight[:, 0]
-    similarity = np.sum(layout.Z[rows] * layout.Z[strongest], axis=1) / layout.n_rows
+    pairs = zip(rows, strongest, strict=True)
+    similarity = np.array([layout.Z[k] @ layout.Z[other] for k, other in pairs]) / layout.n_rows
     return [
         rows,
         owners[rows],

@@ -113,8 +113,10 @@ def compare(
     for start in range(0, len(columns), width):
         some = slice(start, start + width)
         near = neighbours.straight[some], neighbours.bent[some]
-        R, freed, rank[some] = _free(Z, columns[some], *near, E, given)
-        before, after = _inner(Z[columns[some]], Z[columns[some]]), _inner(R, R)
+        R = Z[columns[some]].astype(np.float64)
+        before = _inner(R, R)
+        freed, rank[some] = _free(R, Z, *near, E, given)
+        after = _inner(R, R)
         left[some] = np.where(after > LEAST_NORM * before, after, 0.0) / np.maximum(before, 1e-300)
         own = np.flatnonzero(left[some])
         found[:, start + own] = _relate(R[own], freed[:, own], tiny, statistic)
@@ -126,8 +128,8 @@ def compare(
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices, given: Matrix) -> Vector:
     """What is left of one column once covariates and its neighbours have spoken."""
-    near, none = (straight[None], bent[None]), np.empty((0, Z.shape[1]))
-    R, _, _ = _free(Z, np.array([column]), *near, none, given)
+    R, none = Z[[column]].astype(np.float64), np.empty((0, Z.shape[1]))
+    _free(R, Z, straight[None], bent[None], none, given)
     return np.asarray(R[0])
 
 
@@ -168,17 +170,19 @@ def _over_its_error(values: Matrix) -> Vector:
 
 
 def _free(
-    Z: Matrix, columns: Indices, straight: Indices, bent: Indices, E: Matrix, given: Matrix
-) -> tuple[Matrix, Array, Indices]:
-    """Columns and, for each of them, the rows of E, freed of its neighbours, and their number."""
+    R: Matrix, Z: Matrix, straight: Indices, bent: Indices, E: Matrix, given: Matrix
+) -> tuple[Array, Indices]:
+    """Free rows of R of their neighbours in place; E freed of the same for each, and their number.
+
+    Neighbours are rows of Z.
+    """
     size, n = given.shape
     most = straight.shape[1] + (1 + len(KNOTS)) * bent.shape[1]
     basis = np.empty((size + min(most, (n - size) // MOST_OF_ROWS) + 1, n))
     basis[:size] = given
-    R, freed = Z[columns], np.repeat(E[:, None], len(columns), axis=1)
-    rank = np.empty(len(columns), np.intp)
+    freed, rank = np.repeat(E[:, None], len(R), axis=1), np.empty(len(R), np.intp)
     _free_all(Z, straight, bent, basis, size, R, freed, rank)
-    return R, freed, rank
+    return freed, rank
 
 
 @compiled

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ...data.ranks import average_ranks
@@ -35,9 +37,11 @@ def doubled_ranks(values: Matrix) -> Matrix:
     return 2 * average_ranks(values, axis=1)
 
 
-def normal_scores(ranks: Matrix) -> Matrix:
+def normal_scores(ranks: NDArray[Any]) -> Matrix:
     """Normal quantiles of doubled ranks, every row with mean 0 and variance 1."""
-    return standardised(ndtri((ranks - 1) / (2 * ranks.shape[1])))
+    n = ranks.shape[1]
+    by_rank = ndtri(np.arange(-1.0, 2 * n) / (2 * n))  # 2 n ranks there are, few of them ties
+    return standardised(by_rank[ranks.astype(np.intp, copy=False)])
 
 
 def standardised(values: Matrix) -> Matrix:
@@ -78,13 +82,12 @@ def parts_of(target: Target, given: Matrix, scored: bool = True) -> tuple[Part, 
     )
 
 
-def row_order(ranks: Matrix, target: Target) -> Indices:
+def row_order(content: Indices, target: Target) -> Indices:
     """An order of the rows that depends on what they hold, not on where they stand.
 
-    By the target; rows that tie there by sums of squares of doubled ranks, whole numbers, so that
-    columns in another order do not change it either.
+    By the target; rows that tie there by their `content`, sums of squares of doubled ranks: whole
+    numbers, so that columns in another order do not change it either.
     """
-    content = np.sum(ranks.astype(np.int64) ** 2, axis=0)
     values = _by_size(target, content) if target.kind == "classes" else target.values
     return np.lexsort((content, *np.atleast_2d(values.T)[::-1]))
 

@@ -51,16 +51,21 @@ def covariance_of_values(x: Array, y: Array, statistic: int, table: Matrix) -> V
     Samples are along the last axis; each column of x goes with the one of y in the same place.
     """
     x, y = np.broadcast_arrays(x, y)
-    ranks = np.take_along_axis(ranks_of(np.argsort(y)), np.argsort(x), axis=-1)
-    found = covariance_of_ranks(ranks.reshape(-1, x.shape[-1]), statistic, table)
+    order_x, order_y = (np.argsort(values.reshape(-1, x.shape[-1])) for values in (x, y))
+    found = covariance_of_ranks(in_order(ranks_of(order_y), order_x), statistic, table)
     return found.reshape(x.shape[:-1])
 
 
 def ranks_of(order: Indices) -> Indices:
-    """Rank of every sample, from 0, where `order` holds the samples from small to large."""
+    """Rank of every sample, from 0, where rows of `order` hold samples from small to large."""
     ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(order.shape[-1]), axis=-1)
+    ranks[np.arange(len(order))[:, None], order] = np.arange(order.shape[1])
     return ranks
+
+
+def in_order(values: Indices, order: Indices) -> Indices:
+    """Every row in an order of its own."""
+    return np.asarray(values[np.arange(len(order))[:, None], order])
 
 
 def covariance_of_ranks(ranks: Indices, statistic: int, table: Matrix) -> Vector:

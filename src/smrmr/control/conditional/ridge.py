@@ -35,7 +35,7 @@ def leave_one_out(features: Matrix, y: Vector) -> Vector:
     if len(features) == 0:
         return y * n / (n - 1)
     landmarks = np.unique(np.linspace(0, n - 1, min(n, MOST_LANDMARKS)).astype(np.intp))
-    kernels = _kernels(features, features[:, landmarks])
+    kernels = _kernels(features, np.ascontiguousarray(features[:, landmarks]))
     best, least = y, np.inf
     for mix in MIXES:
         kernel = sum(w * k for w, k in zip(mix, kernels, strict=True) if w)

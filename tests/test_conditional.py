@@ -25,7 +25,7 @@ from smrmr.control.conditional.layout import Layout
 from smrmr.control.conditional.null import covariance_tail
 from smrmr.control.conditional.paths import follow
 from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
-from smrmr.control.conditional.ridge import MIXES, RIDGES, leave_one_out
+from smrmr.control.conditional.ridge import MIXES, RIDGES, KernelRidge, leave_one_out
 from smrmr.control.conditional.scores import Part, standardised, tie_breakers
 from smrmr.control.conditional.statistics import (
     WEIGHTS,
@@ -88,7 +88,9 @@ def test_dependence_is_that_of_the_measures(statistic, oracle, n, rng):
     That of HSIC takes the median of fewer distances above 1000 rows, which moves its width by 2e-3.
     """
     X, y = rng.standard_normal((4, n)), rng.standard_normal(n)
-    found = covariance_of_ranks(ranks_of(np.argsort(y))[np.argsort(X)], *by_rank(statistic, n))
+    found = covariance_of_ranks(
+        ranks_of(np.argsort(y)[None])[0][np.argsort(X)], *by_rank(statistic, n)
+    )
     expected = [oracle(normal_scores_of(x), normal_scores_of(y)) for x in X]
     tolerance = 1e-2 if statistic == "hsic" and n > 1000 else 1e-8
     np.testing.assert_allclose(
@@ -126,7 +128,7 @@ def test_a_grid_takes_the_place_of_many_samples(rng):
     """Oracle: shares of samples below each point of the grid, compared one by one; and samples."""
     n = MOST_COUNTED + 57
     x = rng.random(n)
-    ranks = ranks_of(np.argsort(0.1 * x + rng.random(n)))[np.argsort(x)]
+    ranks = ranks_of(np.argsort(0.1 * x + rng.random(n))[None])[0][np.argsort(x)]
     found = covariance_of_ranks(ranks[None], *by_rank("pc", n))[0]
     at = np.arange(1, GRID + 1) * n / (GRID + 1)
     below_x, below_y = (np.arange(n) < at[:, None]), (ranks < at[:, None])
@@ -249,17 +251,37 @@ def test_landmarks_change_little(rng, monkeypatch):
     assert np.corrcoef(some, leave_one_out(x, y))[0, 1] > 0.999
 
 
-def through_landmarks(x, y, at, mix, ridge):
-    """Hat matrix and residuals of the centred kernel K_nm inverse(K_mm) K_mn, written out."""
-    d = (x[:, :, None] - x[:, None, at]) ** 2
-    parts = x.T @ x[:, at], np.exp(-d / 2).sum(axis=0), len(x) * np.exp(-d.sum(axis=0) / 2 / len(x))
-    to_points = sum(w * k for w, k in zip(mix, parts, strict=True))
-    among = to_points[at] + ridge_module.JITTER * np.trace(to_points[at]) * np.eye(len(at))
-    kernel = to_points @ np.linalg.solve(among, to_points.T)
-    centre = np.eye(len(y)) - 1 / len(y)
-    kernel = centre @ kernel @ centre
-    hat = np.linalg.solve(kernel + ridge * np.eye(len(y)), kernel).T
-    return hat, y - hat @ y
+def through_points(x, at, mix):
+    """Kernel of all rows: the linear one, Gaussians through knots, one of all through landmarks."""
+    n, size = x.shape[1], len(x)
+    knots = ridge_module.KNOTS
+    kernel = mix[0] * x.T @ x
+    for column in x:
+        bumps = np.exp(-((column[:, None] - knots) ** 2) / 2)
+        kernel += mix[1] * through(bumps, np.exp(-((knots[:, None] - knots) ** 2) / 2))
+    d = ((x[:, :, None] - x[:, None, at]) ** 2).sum(axis=0)
+    bumps = size * np.exp(-d / 2 / size)
+    kernel += mix[2] * through(bumps, bumps[at])
+    centre = np.eye(n) - 1 / n
+    return centre @ kernel @ centre
+
+
+def through(to_points, among):
+    among = among + ridge_module.JITTER * np.trace(among) * np.eye(len(among))
+    return to_points @ np.linalg.solve(among, to_points.T)
+
+
+def hats(x, y, n_points):
+    """Hat matrix and residuals of every mix and ridge."""
+    n = len(y)
+    at = np.unique(np.linspace(0, n - 1, n_points).astype(int))
+    kernels = [through_points(x, at, mix) for mix in MIXES]
+    found = [
+        np.linalg.solve(kernel + ridge * np.eye(n), kernel).T
+        for kernel in kernels
+        for ridge in RIDGES
+    ]
+    return [(hat, y - hat @ y) for hat in found]
 
 
 def test_landmarks_against_the_hat_matrix(rng):
@@ -267,10 +289,9 @@ def test_landmarks_against_the_hat_matrix(rng):
     n = 260
     x = columns(rng, p=3, n=n)
     y = standardised((np.abs(x[0]) + x[1] + 0.5 * rng.standard_normal(n))[None])[0]
-    at = np.unique(np.linspace(0, n - 1, 200).astype(int))
-    fits = [through_landmarks(x, y, at, mix, ridge) for mix in MIXES for ridge in RIDGES]
-    scores = [np.sum(e**2) / (1 - (1 + np.trace(hat)) / n) ** 2 for hat, e in fits]
-    hat, residual = fits[int(np.argmin(scores))]
+    judged = hats(x, y, 100)
+    scores = [np.mean(e**2) / (1 - (1 + np.trace(hat)) / n) ** 2 for hat, e in judged]
+    hat, residual = hats(x, y, 200)[int(np.argmin(scores))]
     expected = residual / (1 - np.diag(hat) - 1 / n)
     np.testing.assert_allclose(leave_one_out(x, y), expected, atol=1e-5)
 
@@ -282,16 +303,15 @@ def test_many_rows_are_fitted_alike(rng, monkeypatch):
     monkeypatch.setattr(ridge_module, "ROWS_AT_ONCE", 64)
     x = columns(rng, p=3, n=n)
     y = standardised((np.abs(x[0]) + x[1] + 0.5 * rng.standard_normal(n))[None])[0]
-    at = np.unique(np.linspace(0, n - 1, 200).astype(int))
-    fits = [through_landmarks(x, y, at, mix, ridge) for mix in MIXES for ridge in RIDGES]
-    expected = np.array([e / (1 - (1 + np.trace(hat)) / n) for hat, e in fits])
+    expected = np.array([e / (1 - (1 + np.trace(hat)) / n) for hat, e in hats(x, y, 200)])
+    errors = np.mean(expected**2, axis=1)
     for held in (10, 1000):  # rows whose kernels are held or made again
         monkeypatch.setattr(ridge_module, "MOST_HELD", held)
-        found = leave_one_out(x, y)
-        errors = np.mean(expected**2, axis=1)
-        nearest = np.abs(expected - found).max(axis=1)
+        found = KernelRidge(lambda: x, y)
+        nearest = np.abs(expected - found.residual).max(axis=1)
         assert nearest.min() < 1e-5
         assert errors[nearest.argmin()] < 1.02 * errors.min()
+        assert found.error == pytest.approx(errors.min(), rel=0.2)
 
 
 def test_residuals_are_those_of_least_squares(rng):

@@ -4,11 +4,14 @@
 
 Seconds are those of the processor (user and system), best of some runs, which other work on the
 machine changes least; beside them how often `import numpy` would fit in, which tells machines
-apart. The last lines are seconds by the clock until the first message.
+apart. Then come seconds by the clock until the first message, and at last first fits, in processes
+that find nothing compiled, with how much of that is compiling. Where SMRMR_BEFORE names the folder
+src of an older checkout, its first fits are told beside ours.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -37,6 +40,39 @@ COMMANDS = {  # what: (arguments of Python, bar)
     "smrmr.SmRMR": (["-c", "import smrmr; smrmr.SmRMR"], ""),
     "scikit-learn's selectors alone": (["-c", "import sklearn.feature_selection"], ""),
 }
+DRAWN = """
+import numpy as np
+rng = np.random.default_rng(0)
+X = rng.standard_normal((100, 500))
+y = X[:, :5].sum(axis=1) + rng.standard_normal(100)
+"""
+FITS = {  # what: (lines of Python, bar); nothing is compiled yet
+    "first fit, 100 x 500 numbers": (DRAWN + "smrmr.SmRMR().fit(X, y)", "<= 6 s"),
+    "first fit, two classes": (DRAWN + "smrmr.SmRMR(target='classes').fit(X, y > 0)", ""),
+    "smrmr demo": ("sys.argv = ['smrmr', 'demo']; smrmr.cli.main()", "<= 6 s"),
+}
+WATCHED = """
+import atexit, json, sys, time
+from numba.core import event
+spent, found = [], []
+class Listener(event.Listener):
+    def on_start(self, event):
+        found.append(event)
+        spent.append([time.process_time(), 0.0])
+    def on_end(self, event):
+        start, inside = spent.pop()
+        total = time.process_time() - start
+        compiling[0] += total - inside
+        if spent:
+            spent[-1][1] += total
+compiling = [0.0]
+event.register("numba:compile", Listener())
+def tell():
+    seconds = time.process_time()
+    print("\\n" + json.dumps([seconds, compiling[0], len(found)]))
+atexit.register(tell)
+import smrmr, smrmr.cli
+"""
 
 
 def processor_seconds(arguments):
@@ -60,6 +96,34 @@ def seconds_to_first_message(arguments):
     return seconds
 
 
+def first_fit(lines, source=None):
+    """Seconds of the processor of a first fit, of them compiling, and the functions compiled."""
+    with tempfile.TemporaryDirectory() as empty:
+        there = {"NUMBA_CACHE_DIR": empty, "OPENBLAS_NUM_THREADS": "1"}
+        there |= {"PYTHONPATH": source} if source else {}
+        command = [sys.executable, "-W", "ignore", "-c", WATCHED + lines]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | there)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def report_first_fits():
+    """One line per first fit, best of some runs, with an older checkout alternating with ours."""
+    older = os.environ.get("SMRMR_BEFORE")
+    for name, (lines, bar) in FITS.items():
+        ours, theirs = [], []
+        for _ in range(RUNS):
+            ours.append(first_fit(lines))
+            if older:
+                theirs.append(first_fit(lines, older))
+        seconds, compiling, n_functions = min(ours)
+        detail = f"{compiling:.2f} s of it compiling {n_functions} functions"
+        if older:
+            before, compiling, n_functions = min(theirs)
+            detail += f"; before {before:.2f} s, {compiling:.2f} s for {n_functions} functions"
+            detail += f": {before / seconds:.1f}x"
+        report(name, f"{seconds:.2f} s", bar, detail)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "table.csv").write_text("a,b,y\n1,2,0.1\n2,1,0.2\n3,5,0.4\n4,3,0.3\n5,4,0.6\n")
@@ -72,6 +136,7 @@ def main():
         asked = COMMANDS["smrmr select with a wrong column"][0]
         seconds = min(seconds_to_first_message(asked) for _ in range(RUNS))
         report("smrmr select, first message by the clock", f"{seconds:.2f} s", FIRST, "")
+        report_first_fits()
 
 
 if __name__ == "__main__":

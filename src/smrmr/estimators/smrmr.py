@@ -18,7 +18,6 @@ from ..data.missing import CHOICES, Fills
 from ..data.sources import as_source, is_sparse
 from ..pipeline import select_once
 from ..recipe import Recipe
-from ..report.words import reach
 from ..runs.progress import progress_bars
 from ..selection import Selection
 from ..settings import check_choice
@@ -179,7 +178,9 @@ class SmRMR(Selector):
         study = self._read(
             X, y, self.target, covariates=covariates, groups=groups, always_keep=self.always_keep
         )
-        if logger.isEnabledFor(logging.INFO):  # the words take longer to load than a small fit
+        if logger.isEnabledFor(logging.INFO):
+            from ..report.words import reach  # takes longer to load than a small fit takes
+
             logger.info(reach(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_once(study, recipe, self.random_state, progress, self.memory)

@@ -125,7 +125,10 @@ def _unite(tile: NDArray[Any], first: int, second: int, cut: float, parents: NDA
             if abs(tile[i, j]) < cut:
                 continue
             a, b = root_of(parents, first + i), root_of(parents, second + j)
-            parents[max(a, b)] = min(a, b)
+            if a < b:
+                parents[b] = a
+            else:
+                parents[a] = b
 
 
 def _linked(ranks: Matrix) -> tuple[Matrix, Indices]:
@@ -140,15 +143,15 @@ def _linked(ranks: Matrix) -> tuple[Matrix, Indices]:
     return linkage(1 - pairs, "average"), order
 
 
-@compiled
-def _numbered(tree: Matrix, cut: float) -> Any:
+def _numbered(tree: Matrix, cut: float) -> Indices:
     """Number of the group of every row once all merges up to the cut are made."""
     n = len(tree) + 1
-    root = np.arange(2 * n - 1)
-    for k in range(n - 2, -1, -1):  # from the last merge back to the first
-        if tree[k, 2] <= 1 - cut + 1e-9:
-            root[int(tree[k, 0])] = root[int(tree[k, 1])] = root[n + k]
-    return root[:n]
+    root = list(range(2 * n - 1))
+    first, second = tree[:, :2].astype(np.intp).T.tolist()
+    joined = tree[:, 2] <= 1 - cut + 1e-9
+    for k in np.flatnonzero(joined)[::-1].tolist():  # from the last merge back to the first
+        root[first[k]] = root[second[k]] = root[n + k]
+    return np.array(root[:n])
 
 
 def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:

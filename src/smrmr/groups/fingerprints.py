@@ -46,7 +46,8 @@ def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerp
     constant = levels == 1
     places, ranked_places = (np.full((k, probes.shape[1]), np.nan) for _ in range(2))
     digest, ranked_digest = (np.zeros((k, 2), dtype=np.uint64) for _ in range(2))
-    _hash_levels(codes, levels, ranked_digest)
+    if few.any():
+        _hash_levels(codes, levels, ranked_digest)
     rest = np.flatnonzero(~few)
     if rest.size:
         plain = unit_columns(values[:, rest])

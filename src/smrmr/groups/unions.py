@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ..measures.compiled import compiled
@@ -16,10 +17,10 @@ def root_of(parents: NDArray[Any], k: int) -> Any:
     return k
 
 
-@compiled
-def all_roots(parents: NDArray[Any]) -> Any:
-    """The root of every element; roots come before their members."""
-    roots = parents.copy()
-    for k in range(len(roots)):
-        roots[k] = roots[parents[k]]
-    return roots
+def all_roots(parents: NDArray[Any]) -> NDArray[Any]:
+    """The root of every element."""
+    while True:
+        roots = parents[parents]
+        if np.array_equal(roots, parents):
+            return np.asarray(roots)
+        parents = roots

@@ -31,7 +31,7 @@ from .protocol import ONCE, Measure, Part, Use
 
 TABLE_LEVELS = 16  # up to here a contingency table beats sorting
 BIT_SET_ROWS = 1024  # up to here bit sets beat the sweep,
-BIT_SET_PARTNERS = 16  # once they are used this often
+BIT_SET_PARTNERS = 64  # once they are used this often: sooner, compiling them takes longer
 
 
 @dataclass(eq=False)

@@ -21,13 +21,17 @@ Array = NDArray[Any]
 GROUP = 1024  # samples under one 16-lane counter row of the rank directory
 
 
-@compiled
 def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
     """Return `below`, `through` and the number of distinct values of each sorted row."""
-    n_columns, n = values.shape
-    below, through = np.empty_like(order), np.empty_like(order)
-    levels = np.empty(n_columns, np.int64)
-    for k in range(n_columns):
+    below, through, levels = np.empty_like(order), np.empty_like(order), np.empty(len(order), int)
+    _rank(values, order, below, through, levels)
+    return below, through, levels
+
+
+@compiled
+def _rank(values: Array, order: Array, below: Array, through: Array, levels: Array) -> None:
+    n = values.shape[1]
+    for k in range(len(values)):
         start, distinct = 0, 0
         while start < n:
             stop = start + 1
@@ -39,23 +43,28 @@ def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
             distinct += 1
             start = stop
         levels[k] = distinct
-    return below, through, levels
 
 
-@compiled
 def bit_planes(order: Array, through: Array, untied: bool) -> Array:
     """Bit sets of the samples below each sample, ``planes[k, word, sample]``.
 
     With `untied`, of those whose value differs from the sample's instead.
     """
     n_columns, n = order.shape
-    n_words = (n + 63) // 64
-    planes = np.empty((n_columns, n_words, n), np.uint64)
+    planes = np.empty((n_columns, (n + 63) // 64, n), np.uint64)
+    _fill_planes(order, through, untied, planes)
+    return planes
+
+
+@compiled
+def _fill_planes(order: Array, through: Array, untied: bool, planes: Array) -> None:
+    n_columns, n_words, n = planes.shape
     for k in range(n_columns):
         for w in range(n_words):
             plane = planes[k, w]
-            inside = min(n - 64 * w, 64)  # samples beyond the last one are not there
-            everyone = ~np.uint64(0) >> np.uint64(64 - inside)
+            everyone = ~np.uint64(0)
+            if 64 * w + 64 > n:  # samples beyond the last one are not there
+                everyone >>= np.uint64(64 * w + 64 - n)
             seen, start = np.uint64(0), 0
             while start < n:
                 stop = through[k, order[k, start]]
@@ -68,7 +77,6 @@ def bit_planes(order: Array, through: Array, untied: bool) -> Array:
                     plane[order[k, t]] = everyone & ~tied if untied else seen
                 seen |= tied
                 start = stop
-    return planes
 
 
 @compiled
@@ -134,11 +142,9 @@ def _insert(position: np.int64, words: Array, lanes: Array, tree: Array, steps: 
     """Add a position to the rank directory."""
     word = position >> 6
     words[word] |= ONE << np.uint64(position & 63)
-    first = (word >> 4) << 4
-    row = lanes[first : first + 16]
-    step = steps[word & 15]
+    first, own = (word >> 4) << 4, word & 15
     for lane in range(16):  # one vector addition
-        row[lane] += step[lane]
+        lanes[first + lane] += steps[own, lane]
     node = (word >> 4) + 1
     while node < len(tree):
         tree[node] += 1
@@ -158,18 +164,23 @@ def _inserted_below(position: np.int64, words: Array, lanes: Array, tree: Array)
     return found
 
 
-@compiled
 def _new_directory(n: int) -> tuple[Array, Array, Array, Array]:
-    """Return empty words, lanes and tree of a rank directory, and the steps that fill its lanes."""
+    """Words, lanes and tree of a rank directory, and the steps that fill its lanes."""
     n_groups = n // GROUP + 1
-    steps = np.zeros((16, 16), np.uint16)
-    for lane in range(16):
-        steps[lane, lane + 1 :] = 1
-    words = np.zeros(16 * n_groups, np.uint64)
-    return words, np.zeros(16 * n_groups, np.uint16), np.zeros(n_groups, np.int32), steps
+    words, lanes = np.empty(16 * n_groups, np.uint64), np.empty(16 * n_groups, np.uint16)
+    return words, lanes, np.empty(n_groups, np.int32), np.triu(np.ones((16, 16), np.uint16), 1)
 
 
 @compiled
+def _empty(words: Array, lanes: Array, tree: Array) -> None:
+    """Take all positions out of the rank directory."""
+    for word in range(len(words)):
+        words[word] = 0
+        lanes[word] = 0
+    for node in range(len(tree)):
+        tree[node] = 0
+
+
 def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
     """Fill `out` for untied columns by sweeping the samples in order of one, O(n log n) per pair.
 
@@ -177,13 +188,27 @@ def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
     levels: words of 64 positions, counters within groups of 1024, a Fenwick tree over the groups.
     """
     n = order_a.shape[1]
-    words, lanes, tree, steps = _new_directory(n)
-    position = np.empty(n, np.int32)
+    _sweep(order_a, order_b, same, *_new_directory(n), np.empty(n, np.int32), out)
+
+
+@compiled
+def _sweep(
+    order_a: Array,
+    order_b: Array,
+    same: bool,
+    words: Array,
+    lanes: Array,
+    tree: Array,
+    steps: Array,
+    position: Array,
+    out: Array,
+) -> None:
+    n = order_a.shape[1]
     for l in range(len(order_b)):  # noqa: E741
         for t in range(n):
             position[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
-            words[:] = lanes[:] = tree[:] = 0
+            _empty(words, lanes, tree)
             total = 0.0
             for t in range(n):
                 j = np.int64(position[order_a[k, t]])
@@ -195,7 +220,6 @@ def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
             out[k, l] = total
 
 
-@compiled
 def cross_sweep_tied(
     order_a: Array,
     below_a: Array,
@@ -212,14 +236,34 @@ def cross_sweep_tied(
     most, r in both columns give ``sum_i s_r(i) t_r(i)``.
     """
     n = order_a.shape[1]
-    words, lanes, tree, steps = _new_directory(n)
-    position = np.empty(n, np.int32)
-    met = np.empty(n, np.int64)
+    ranked = order_a, below_a, through_a, order_b, below_b, through_b
+    space = *_new_directory(n), np.empty(n, np.int32), np.empty(n, np.int64)
+    _sweep_tied(*ranked, same, *space, out)
+
+
+@compiled
+def _sweep_tied(
+    order_a: Array,
+    below_a: Array,
+    through_a: Array,
+    order_b: Array,
+    below_b: Array,
+    through_b: Array,
+    same: bool,
+    words: Array,
+    lanes: Array,
+    tree: Array,
+    steps: Array,
+    position: Array,
+    met: Array,
+    out: Array,
+) -> None:
+    n = order_a.shape[1]
     for l in range(len(order_b)):  # noqa: E741
         for t in range(n):
             position[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
-            words[:] = lanes[:] = tree[:] = 0
+            _empty(words, lanes, tree)
             total, start = 0.0, 0
             while start < n:
                 stop = through_a[k, order_a[k, start]]

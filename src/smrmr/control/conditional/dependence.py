@@ -49,10 +49,15 @@ def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
 
 
 def ranks_of(order: Indices) -> Indices:
-    """Rank of every sample, from 0, where `order` holds the samples from small to large."""
+    """Rank of every sample, from 0, where rows of `order` hold samples from small to large."""
     ranks = np.empty_like(order)
-    np.put_along_axis(ranks, order, np.arange(order.shape[-1]), axis=-1)
+    ranks[np.arange(len(order))[:, None], order] = np.arange(order.shape[1])
     return ranks
+
+
+def in_order(values: Indices, order: Indices) -> Indices:
+    """Every row in an order of its own."""
+    return np.asarray(values[np.arange(len(order))[:, None], order])
 
 
 def covariance_of_ranks(ranks: Indices, statistic: int, table: Matrix) -> Vector:

@@ -26,7 +26,7 @@ from ...association.associations import Associations
 from ...solver import solve
 from ...types import Indices, Mask, Matrix, Vector
 from .paths import Path, follow
-from .ridge import leave_one_out
+from .ridge import KernelRidge
 from .scores import Part
 
 MOST_IN_FIT = 1000  # features, those most associated with the target
@@ -144,7 +144,7 @@ class Distiller:
     target: str
     whole: Distilled = field(init=False)  # the fit that leaves out nothing
     _whole_paths: dict[tuple[bool, bool], Path] = field(default_factory=dict, init=False)
-    _kernel_fits: dict[tuple[int, ...], Vector] = field(default_factory=dict, init=False)
+    _kernel_fits: dict[tuple[int, ...], KernelRidge] = field(default_factory=dict, init=False)
     _matter: Mask = field(init=False)
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ class Distiller:
         left_out = own / np.maximum(1 - weight, LEAST_LEFT)
         chosen = {name: self._propose(name, out, lasso, bows) for name in self.proposals}
         kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
-        better = min(kernel.values(), key=_error)
+        better = min(kernel.values(), key=lambda fit: fit.error).residual
         trust = _error(left_out) ** SHARPNESS
         trust = trust / (trust + _error(better) ** SHARPNESS)
         together = (1 - trust) * left_out + trust * better
@@ -181,9 +181,7 @@ class Distiller:
             bent=bows,
             used=np.unique(used.astype(np.intp)),
             explained={"LASSO": 1 - _error(left_out)}
-            | {
-                f"kernel ridge after {PROPOSALS[name]}": 1 - _error(kernel[name]) for name in kernel
-            },
+            | {f"kernel ridge after {PROPOSALS[name]}": 1 - kernel[name].error for name in kernel},
         )
 
     @cached_property
@@ -249,10 +247,12 @@ class Distiller:
     def _by_mrmr_whole(self) -> tuple[int, ...]:
         return self._by_mrmr(NONE)
 
-    def _kernel_fit(self, columns: tuple[int, ...]) -> Vector:
+    def _kernel_fit(self, columns: tuple[int, ...]) -> KernelRidge:
+        def features() -> Matrix:
+            return self.basis.features[list(columns)].astype(np.float64, copy=False)
+
         if columns not in self._kernel_fits:
-            features = self.basis.features[list(columns)].astype(np.float64, copy=False)
-            self._kernel_fits[columns] = leave_one_out(features, self.part.y)
+            self._kernel_fits[columns] = KernelRidge(features, self.part.y)
         return self._kernel_fits[columns]
 
 

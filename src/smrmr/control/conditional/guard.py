@@ -28,7 +28,7 @@ def still_depends(layout: Layout, column: int, inside: Indices, r: Vector) -> bo
     asked = np.argpartition(-near, most - 1)[:most]
     asked = asked[near[asked] >= 0]
     tiny, other = layout.tiny
-    ranks, pc = ranks_of(np.argsort(r + other)), by_rank("pc", layout.n_rows)
+    ranks, pc = ranks_of(np.argsort(r + other)[None])[0], by_rank("pc", layout.n_rows)
     width = max(1, VALUES_AT_ONCE // layout.n_rows)
     found = [
         covariance_of_ranks(ranks[np.argsort(columns[i : i + width] + tiny)], *pc)

@@ -19,7 +19,7 @@ from ...types import Mask, Matrix, Vector
 Array = NDArray[Any]
 
 N_LAMBDAS = 30
-FLOOR = 0.02  # of the largest lambda
+LAMBDAS = np.geomspace(0.999, 0.02, N_LAMBDAS)  # as shares of the largest
 PATIENCE = 8  # lambdas without a better criterion, after which the path ends
 TOLERANCE = 1e-5  # of coefficients, on the scale of y
 CONCAVITY = 3.0  # of MCP: a coefficient beyond 3 lambda is not shrunk
@@ -55,7 +55,7 @@ def follow(
     far as these columns had not entered it, which changes nothing but the time.
     """
     largest = float(np.abs(np.where(out, 0.0, gain)).max(initial=0.0))
-    lams = largest * np.geomspace(0.999, FLOOR, N_LAMBDAS)
+    lams = largest * LAMBDAS
     done = 0
     coefficients, criterion = np.zeros((N_LAMBDAS, len(gain))), np.full(N_LAMBDAS, np.inf)
     if known is not None and np.array_equal(lams, known.lams):

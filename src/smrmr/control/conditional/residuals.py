@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...measures.compiled import compiled, compiled_reordering
 from ...types import Indices, Matrix, Vector
-from .dependence import by_rank, covariance_of_ranks, ranks_of, scores_by_rank
+from .dependence import by_rank, covariance_of_ranks, in_order, ranks_of, scores_by_rank
 
 Array = NDArray[Any]
 
@@ -112,12 +112,13 @@ def compare(
     width = max(1, VALUES_AT_ONCE // n)
     for start in range(0, len(columns), width):
         some = slice(start, start + width)
-        near = neighbours.straight[some], neighbours.bent[some]
         R = Z[columns[some]].astype(np.float64)
+        freed = np.repeat(E[:, None], len(R), axis=1)
         before = _inner(R, R)
-        freed, rank[some] = _free(R, Z, *near, E, given)
-        after = _inner(R, R)
-        left[some] = np.where(after > LEAST_NORM * before, after, 0.0) / np.maximum(before, 1e-300)
+        near = Neighbours(neighbours.straight[some], neighbours.bent[some])
+        _free(Z, near, given, R, freed, rank[some])
+        left[some] = _inner(R, R) / np.where(before > 0, before, np.inf)
+        left[some][left[some] < LEAST_NORM] = 0.0
         own = np.flatnonzero(left[some])
         found[:, start + own] = _relate(R[own], freed[:, own], tiny, statistic)
     covariance, correlation, bowed, spread, product, product_bowed = found
@@ -128,8 +129,8 @@ def compare(
 
 def residual(Z: Matrix, column: int, straight: Indices, bent: Indices, given: Matrix) -> Vector:
     """What is left of one column once covariates and its neighbours have spoken."""
-    R, none = Z[[column]].astype(np.float64), np.empty((0, Z.shape[1]))
-    _free(R, Z, straight[None], bent[None], none, given)
+    R, near = Z[[column]].astype(np.float64), Neighbours(straight[None], bent[None])
+    _free(Z, near, given, R, np.empty((0, *R.shape)), np.empty(1, np.intp))
     return np.asarray(R[0])
 
 
@@ -137,52 +138,66 @@ def _relate(R: Matrix, freed: Array, tiny: tuple[Vector, Vector], statistic: str
     """What `Comparison` holds of residuals of columns, (6, columns, parts)."""
     n = R.shape[1]
     which, scores = by_rank(statistic, n), scores_by_rank(n)
-    found = np.empty((6, len(R), len(freed)))
-    order, bows = np.argsort(R + tiny[0]), _centred_sizes(R)
+    found = np.empty((len(freed), 6, len(R)))
+    order = np.argsort(R + tiny[0])
     for q, E in enumerate(freed):
         ranks = ranks_of(np.argsort(E + tiny[1]))
-        found[0, :, q] = covariance_of_ranks(np.take_along_axis(ranks, order, axis=1), *which)
-        found[1, :, q] = _correlation(R, E)
-        found[2, :, q] = _correlation(bows, scores[ranks])
-        found[3, :, q] = _correlation(R, _centred_sizes(E))
-        found[4, :, q] = _over_its_error(R * E)
-        found[5, :, q] = _over_its_error(bows * E)
-    return found
+        found[q, 0] = covariance_of_ranks(in_order(ranks, order), *which)
+        _correlate(R, E, scores[ranks], found[q])
+    return found.transpose(1, 2, 0)
 
 
-def _centred_sizes(values: Matrix) -> Matrix:
-    sizes = np.abs(values)
-    return np.asarray(sizes - sizes.mean(axis=1, keepdims=True))
+@compiled_reordering
+def _correlate(R: Array, E: Array, scored: Array, found: Array) -> None:
+    """Fill in all but the first of what `Comparison` holds; rows of `scored` are scores of E."""
+    n = R.shape[1]
+    for k in range(len(R)):
+        bow, size, product = 0.0, 0.0, 0.0  # means of |r|, |e| and r e
+        for i in range(n):
+            bow += abs(R[k, i]) / n
+            size += abs(E[k, i]) / n
+            product += R[k, i] * E[k, i] / n
+        rr, ee, bb, ss, cc, bc, rs, be = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for i in range(n):
+            r, e, c = R[k, i], E[k, i], scored[k, i]
+            b, s = abs(r) - bow, abs(e) - size
+            rr += r * r
+            ee += e * e
+            bb += b * b
+            ss += s * s
+            cc += c * c
+            bc += b * c
+            rs += r * s
+            be += b * e
+        spread, spread_bowed = 0.0, 0.0
+        for i in range(n):
+            apart = R[k, i] * E[k, i] - product
+            spread += apart * apart
+            apart = (abs(R[k, i]) - bow) * E[k, i] - be / n
+            spread_bowed += apart * apart
+        found[1, k] = n * product / np.sqrt(rr * ee) if rr * ee > 0 else 0.0
+        found[2, k] = bc / np.sqrt(bb * cc) if bb * cc > 0 else 0.0
+        found[3, k] = rs / np.sqrt(rr * ss) if rr * ss > 0 else 0.0
+        found[4, k] = product / np.sqrt(spread / (n - 1) / n) if spread > 0 else 0.0
+        found[5, k] = be / n / np.sqrt(spread_bowed / (n - 1) / n) if spread_bowed > 0 else 0.0
 
 
 def _inner(a: Matrix, b: Matrix) -> Vector:
     return np.asarray(np.einsum("ki,ki->k", a, b))
 
 
-def _correlation(a: Matrix, b: Matrix) -> Vector:
-    lengths = np.sqrt(_inner(a, a) * _inner(b, b))
-    return np.asarray(np.where(lengths > 0, _inner(a, b), 0.0) / np.where(lengths > 0, lengths, 1))
-
-
-def _over_its_error(values: Matrix) -> Vector:
-    error = np.sqrt(values.var(axis=1, ddof=1) / values.shape[1])
-    return np.asarray(np.where(error > 0, values.mean(axis=1), 0.0) / np.where(error > 0, error, 1))
-
-
 def _free(
-    R: Matrix, Z: Matrix, straight: Indices, bent: Indices, E: Matrix, given: Matrix
-) -> tuple[Array, Indices]:
-    """Free rows of R of their neighbours in place; E freed of the same for each, and their number.
+    Z: Matrix, near: Neighbours, given: Matrix, R: Matrix, freed: Array, rank: Indices
+) -> None:
+    """Free every row of R, and those in its place in `freed`, of its neighbours in Z.
 
-    Neighbours are rows of Z.
+    Fills in `rank`, the number of dimensions that they and `given` have.
     """
     size, n = given.shape
-    most = straight.shape[1] + (1 + len(KNOTS)) * bent.shape[1]
+    most = near.straight.shape[1] + (1 + len(KNOTS)) * near.bent.shape[1]
     basis = np.empty((size + min(most, (n - size) // MOST_OF_ROWS) + 1, n))
     basis[:size] = given
-    freed, rank = np.repeat(E[:, None], len(R), axis=1), np.empty(len(R), np.intp)
-    _free_all(Z, straight, bent, basis, size, R, freed, rank)
-    return freed, rank
+    _free_all(Z, near.straight, near.bent, basis, size, R, freed, rank)
 
 
 @compiled
@@ -196,7 +211,6 @@ def _free_all(
     freed: Array,
     rank: Array,
 ) -> None:
-    """Free every row of R, and those beside it in `freed`, of what its neighbours span."""
     for i in range(len(R)):
         size = n_given
         for a in range(straight.shape[1]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,39 +21,63 @@ Mix: TypeAlias = tuple[float, float, float]
 MIXES: tuple[Mix, ...] = ((1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1), (0.3, 0.3, 1))
 RIDGES = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30, 100])
 MOST_LANDMARKS = 200  # rows that stand for all, where there are more
-MOST_JUDGED = 2000  # rows from which mix and ridge are chosen, by half of the landmarks
+KNOTS = np.linspace(-3, 3, 9)  # points that stand for all values of a feature
+MOST_JUDGED = 2000  # rows from which mix and ridge are chosen, with half of the landmarks
 ROWS_AT_ONCE = 2048  # whose kernels are held together
 MOST_HELD = 20_000  # rows whose kernels are held between two passes
 LEAST_LEFT = 1e-3  # of a row's own weight in its residual
 JITTER = 1e-9  # of the trace of a kernel, so that its Cholesky factor exists
 
 
-def leave_one_out(features: Matrix, y: Vector) -> Vector:
-    r"""Residual of every row under a fit to all other rows.
+class KernelRidge:
+    r"""A fit of y to a few features, seen from each row left out.
 
     With :math:`H = K (K + \rho I)^{-1}` and K a centred kernel, row i left out has the residual
     :math:`(y - Hy)_i / (1 - H_{ii} - 1/n)`. The mix of kernels and the ridge :math:`\rho` are those
-    of least squared error left out. Above 200 rows the kernel goes through landmarks; above 2,000
-    mix and ridge are chosen from so many rows.
+    of least squared error left out. Above 200 rows the kernel goes through landmarks and knots;
+    above 2,000 mix and ridge are chosen, and the error is estimated, from so many rows.
 
     Parameters
     ----------
     features
-        Standardised features, (s, n), one row each; none gives the deviation from the mean.
+        Gives the standardised features, (s, n), one row each, when called; if there are none, the
+        residual is the deviation from the mean of the others.
     y
         Target of mean 0.
     """
-    n = len(y)
-    if len(features) == 0:
-        return y * n / (n - 1)
-    if n <= MOST_LANDMARKS:
-        return _from_whole_kernels(features, y)
-    points = features[:, _spread(n, MOST_LANDMARKS)]
-    if n <= MOST_JUDGED:
-        return _fit(features, y, points, *_choose(features, y, points))
-    judged = _spread(n, MOST_JUDGED)
-    choice = _choose(features[:, judged], y[judged] - y[judged].mean(), points[:, ::2].copy())
-    return _fit(features, y, points, *choice)
+
+    def __init__(self, features: Callable[[], Matrix], y: Vector) -> None:
+        self._features, self._y = features, y
+
+    @cached_property
+    def error(self) -> float:
+        """Mean squared residual of rows left out."""
+        if len(self._y) > MOST_JUDGED and len(self._features()):
+            return self._choice[0]
+        return float(np.mean(self.residual**2))
+
+    @cached_property
+    def residual(self) -> Vector:
+        """Residual of every row under a fit to all others."""
+        features, y, n = self._features(), self._y, len(self._y)
+        if len(features) == 0:
+            return np.asarray(y * n / (n - 1))
+        if n <= MOST_LANDMARKS:
+            return _from_whole_kernels(features, y)
+        _, mix, ridge = self._choice
+        return _fit(features, y, mix, ridge)
+
+    @cached_property
+    def _choice(self) -> tuple[float, Mix, float]:
+        features, y, n = self._features(), self._y, len(self._y)
+        points = features[:, _spread(n, MOST_LANDMARKS // 2)]
+        judged = _spread(n, MOST_JUDGED)
+        return _choose(features[:, judged], y[judged] - y[judged].mean(), points)
+
+
+def leave_one_out(features: Matrix, y: Vector) -> Vector:
+    """Residual of every row under a fit to all others, see `KernelRidge`."""
+    return KernelRidge(lambda: features, y).residual
 
 
 def _spread(n: int, most: int) -> Indices:
@@ -61,8 +87,8 @@ def _spread(n: int, most: int) -> Indices:
 
 def _from_whole_kernels(features: Matrix, y: Vector) -> Vector:
     n = len(y)
-    additive, joint = _gaussians(features, features)
-    kernels = features.T @ features, additive, joint
+    bumps = [_bumps(row[None], row[None]) for row in features]
+    kernels = features.T @ features, sum(bumps), _bumps(features, features)
     best, least = y, np.inf
     for mix in MIXES:
         kernel = np.asarray(sum(w * k for w, k in zip(mix, kernels, strict=True) if w))
@@ -78,95 +104,126 @@ def _from_whole_kernels(features: Matrix, y: Vector) -> Vector:
     return np.asarray(best)
 
 
-def _choose(features: Matrix, y: Vector, points: Matrix) -> tuple[Mix, float]:
-    r"""Mix and ridge of least error left out, as estimated by generalised cross-validation.
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """Features as columns whose inner products are kernels.
 
-    The kernel is :math:`K_{nm} K_{mm}^{-1} K_{mn}`, m the landmarks `points`.
+    That is the features themselves, bumps of each around the knots, and bumps of all around points;
+    `to_factor` makes them a factor of the kernels, `weights` are those of the columns in a mix.
     """
-    n, n_points = len(y), points.shape[1]
-    kernels = np.concatenate([features.T @ points, *_gaussians(features, points)], axis=1)
-    kernels -= kernels.mean(axis=0)
-    products = (kernels.T @ kernels).reshape(3, n_points, 3, n_points)
-    gains = (kernels.T @ y).reshape(3, n_points)
-    among = np.stack([points.T @ points, *_gaussians(points, points)])
-    least, chosen = np.inf, (MIXES[0], float(RIDGES[-1]))
+
+    points: Matrix
+    mix: Mix = (1, 1, 1)
+
+    @property
+    def knots(self) -> Matrix:
+        return KNOTS[None] if self.mix[1] else KNOTS[None, :0]
+
+    @property
+    def landmarks(self) -> Matrix:
+        return self.points if self.mix[2] else self.points[:, :0]
+
+    def columns(self, features: Matrix) -> Matrix:
+        bumps = [_bumps(row[None], self.knots) for row in features]
+        return np.concatenate([features.T, *bumps, _bumps(features, self.landmarks)], axis=1)
+
+    def weights(self, mix: Mix) -> Vector:
+        size = len(self.points)
+        sizes = size, size * self.knots.shape[1], self.landmarks.shape[1]
+        return np.repeat(np.sqrt(mix), sizes)
+
+    @cached_property
+    def to_factor(self) -> Matrix:
+        size = len(self.points)
+        among = [np.eye(1)] * size
+        among += [_bumps(self.knots, self.knots)] * size
+        among += [_bumps(self.landmarks, self.landmarks)]
+        out = np.zeros((sum(map(len, among)),) * 2)
+        start = 0
+        for kernel in among:
+            stop = start + len(kernel)
+            with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
+            out[start:stop, start:stop] = np.linalg.inv(np.linalg.cholesky(with_jitter)).T
+            start = stop
+        return out
+
+
+def _choose(features: Matrix, y: Vector, points: Matrix) -> tuple[float, Mix, float]:
+    """Least mean squared error left out, by generalised cross-validation; its mix and ridge."""
+    n, everything = len(y), _Map(points)
+    columns = everything.columns(features)
+    columns -= columns.mean(axis=0)
+    to_factor = everything.to_factor
+    product, gain = to_factor.T @ (columns.T @ columns) @ to_factor, to_factor.T @ (columns.T @ y)
+    chosen = np.inf, MIXES[0], float(RIDGES[-1])
     for mix in MIXES:
-        kernel = np.tensordot(mix, among, 1)
-        to_factor = np.linalg.inv(np.linalg.cholesky(_with_jitter(kernel))).T
-        product = np.einsum("a,b,aibj->ij", mix, mix, products)
-        values, vectors = np.linalg.eigh(to_factor.T @ product @ to_factor)
-        gain = vectors.T @ (to_factor.T @ np.tensordot(mix, gains, 1))
-        values, squared = np.maximum(values, 0.0)[:, None], gain[:, None] ** 2
+        weights = everything.weights(mix)
+        of_mix = np.flatnonzero(weights)
+        weights = weights[of_mix]
+        inside = product[np.ix_(of_mix, of_mix)] * np.outer(weights, weights)
+        values, vectors = np.linalg.eigh(inside)
+        values = np.maximum(values, 0.0)[:, None]
+        squared = (vectors.T @ (weights * gain[of_mix]))[:, None] ** 2
         explained = np.sum(squared * (values + 2 * RIDGES) / (values + RIDGES) ** 2, axis=0)
         freedom = 1 + np.sum(values / (values + RIDGES), axis=0)
-        errors = (y @ y - explained) / (1 - freedom / n) ** 2
-        if errors.min() < least:
-            least, chosen = errors.min(), (mix, float(RIDGES[errors.argmin()]))
+        errors = (y @ y - explained) / n / (1 - freedom / n) ** 2
+        if errors.min() < chosen[0]:
+            chosen = float(errors.min()), mix, float(RIDGES[errors.argmin()])
     return chosen
 
 
-def _fit(features: Matrix, y: Vector, points: Matrix, mix: Mix, ridge: float) -> Vector:
-    """Residuals of all rows from inner products of the kernel with the landmarks.
+def _fit(features: Matrix, y: Vector, mix: Mix, ridge: float) -> Vector:
+    """Residuals of all rows from inner products of columns.
 
     Of many rows each counts as much in its own fit as the others do in theirs.
     """
     n = len(y)
+    of_mix = _Map(features[:, _spread(n, MOST_LANDMARKS)], mix)
     blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE)]
-    held = [_kernel(features[:, rows], points, mix) for rows in blocks if n <= MOST_HELD]
+    held = [of_mix.columns(features[:, rows]) for rows in blocks if n <= MOST_HELD]
 
-    def kernels() -> Iterator[Matrix]:
-        return iter(held) if held else (_kernel(features[:, rows], points, mix) for rows in blocks)
+    def parts() -> Iterator[Matrix]:
+        return iter(held) if held else (of_mix.columns(features[:, rows]) for rows in blocks)
 
-    n_points = points.shape[1]
-    product, gain, mean = np.zeros((n_points, n_points)), np.zeros(n_points), np.zeros(n_points)
-    for rows, kernel in zip(blocks, kernels(), strict=True):
-        product += kernel.T @ kernel
-        gain += kernel.T @ y[rows]
-        mean += kernel.sum(axis=0) / n
+    to_factor = of_mix.to_factor * of_mix.weights(mix)
+    size = len(to_factor)
+    product, gain, mean = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    for rows, part in zip(blocks, parts(), strict=True):
+        product += part.T @ part
+        gain += part.T @ y[rows]
+        mean += part.sum(axis=0) / n
     product -= np.outer(mean, mean) * n
-    among = _with_jitter(_kernel(points, points, mix))
-    to_factor = np.linalg.inv(np.linalg.cholesky(product + ridge * among)).T
-    slopes = to_factor @ (to_factor.T @ (gain - mean * y.sum()))
-    weight: Any = np.sum((product @ to_factor) * to_factor) / n
+    inside = to_factor.T @ product @ to_factor
+    to_fit = to_factor @ np.linalg.inv(np.linalg.cholesky(inside + ridge * np.eye(size))).T
+    slopes = to_fit @ (to_fit.T @ (gain - mean * y.sum()))
+    weight: Any = np.sum((product @ to_fit) * to_fit) / n
     residual = np.empty(n)
-    for rows, kernel in zip(blocks, kernels(), strict=True):
-        kernel = kernel - mean
+    for rows, part in zip(blocks, parts(), strict=True):
+        centred = part - mean
         if n <= MOST_JUDGED:
-            weight = np.sum((kernel @ to_factor) ** 2, axis=1)
-        residual[rows] = (y[rows] - kernel @ slopes) / np.maximum(1 - weight - 1 / n, LEAST_LEFT)
+            weight = np.sum((centred @ to_fit) ** 2, axis=1)
+        residual[rows] = (y[rows] - centred @ slopes) / np.maximum(1 - weight - 1 / n, LEAST_LEFT)
     return residual
 
 
-def _kernel(features: Matrix, points: Matrix, mix: Mix) -> Matrix:
-    """A mix of kernels between some rows and the landmarks."""
-    kernel = mix[0] * features.T @ points
-    if mix != (1, 0, 0):
-        additive, joint = _gaussians(features, points)
-        kernel += mix[1] * additive + mix[2] * joint
-    return np.asarray(kernel)
-
-
-def _with_jitter(kernel: Matrix) -> Matrix:
-    return np.asarray(kernel + JITTER * np.trace(kernel) * np.eye(len(kernel)))
+def _bumps(features: Matrix, points: Matrix) -> Matrix:
+    """Gaussians between rows and points; of several features as large as their sum."""
+    out = np.empty((features.shape[1], points.shape[1]))
+    _fill_bumps(np.ascontiguousarray(features), np.ascontiguousarray(points), out)
+    return out
 
 
 @compiled
-def _gaussians(features: Array, points: Array) -> Any:
-    """Sums of Gaussians per feature, and Gaussians of all features, each as large as the sums."""
+def _fill_bumps(features: Array, points: Array, out: Array) -> None:
     size, n = features.shape
-    additive = np.zeros((n, points.shape[1]))
-    joint = np.zeros_like(additive)
-    row = np.empty(points.shape[1])
     for i in range(n):
+        row = out[i]
+        for j in range(len(row)):
+            row[j] = 0.0
         for a in range(size):
             for j in range(len(row)):
                 step = features[a, i] - points[a, j]
-                row[j] = -0.5 * step * step
-                joint[i, j] += row[j] / size
-            exponentiate(row)
-            for j in range(len(row)):
-                additive[i, j] += row[j]
-        exponentiate(joint[i])
+                row[j] -= 0.5 * step * step / size
+        exponentiate(row)
         for j in range(len(row)):
-            joint[i, j] *= size
-    return additive, joint
+            row[j] *= size

@@ -148,6 +148,7 @@ def clusters(scores: Matrix) -> tuple[Indices, ...]:
     order = np.argsort(-strength, kind="stable")
     root = np.arange(p)
     _join(root, first[order], second[order], MAX_BLOCK)
+    root = all_roots(root)
     by_root = np.argsort(root, kind="stable")
     starts = np.flatnonzero(np.diff(root[by_root])) + 1
     return tuple(np.split(by_root, starts))
@@ -162,4 +163,3 @@ def _join(root: Indices, first: Indices, second: Indices, limit: int) -> None:
         if a != b and size[a] + size[b] <= limit:
             root[max(a, b)] = min(a, b)
             size[min(a, b)] += size[max(a, b)]
-    root[:] = all_roots(root)

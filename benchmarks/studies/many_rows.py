@@ -1,4 +1,4 @@
-"""Asks whether tests of many rows, which count on a grid and judge by some rows, keep their promise.
+"""Asks whether tests of many rows, which count on a grid and judge by some, keep their promise.
 
     python -m benchmarks.studies.many_rows [data sets] [first seed]
     PYTHONPATH=/older/clone/src python -m benchmarks.studies.many_rows   # an older state

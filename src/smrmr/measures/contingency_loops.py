@@ -58,14 +58,20 @@ def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, A
 
 @compiled
 def cross_coded_ranked(
-    codes: Array, counts: Array, nominal: bool, order: Array, through: Array, out: Array
+    codes: Array,
+    counts: Array,
+    nominal: bool,
+    order: Array,
+    through: Array,
+    chosen: Array,
+    out: Array,
 ) -> None:
     r"""Fill `out` for coded columns (rows) against ranked ones, in O(n levels) per pair.
 
     Around sample r of the ranked column, level a has the centred sum of signs
     :math:`R_a = n \sum_{i \in a} t_r(i) - n_a T_r`. An ordered column of level c at r has
     :math:`v_r = \sum_{a > c} R_a - \sum_{a < c} R_a`; a nominal one contributes
-    :math:`\tfrac23 \sum_a R_a^2 - \tfrac13 R_c^2`.
+    :math:`\tfrac23 \sum_a R_a^2 - \tfrac13 R_c^2`. `chosen` is 1 for anchors.
     """
     n = order.shape[1]
     n_levels = counts.shape[1]
@@ -96,7 +102,7 @@ def cross_coded_ranked(
                         value[a] = 2.0 * after + own  # levels sum to 0: those before are -after-own
                         value[a] *= value[a]
                 for t in range(start, stop):
-                    total += value[codes[k, order[l, t]]]
+                    total += chosen[order[l, t]] * value[codes[k, order[l, t]]]
                 for a in range(n_levels):
                     below[a] += group[a]
                 start = stop
@@ -133,9 +139,18 @@ def _combine_rows(table: Array, nominal: bool) -> None:
 
 @compiled
 def _cross_table(
-    table: Array, counts_a: Array, counts_b: Array, nominal_a: bool, nominal_b: bool, v: Array
+    table: Array,
+    anchors: Array,
+    counts_a: Array,
+    counts_b: Array,
+    nominal_a: bool,
+    nominal_b: bool,
+    v: Array,
 ) -> float:
-    """Return the cross term of two coded columns from their contingency table."""
+    """Return the cross term of two coded columns from their contingency table.
+
+    The table `anchors` has only the samples over which the sum goes.
+    """
     n = counts_a.sum()
     for a in range(table.shape[0]):
         for b in range(table.shape[1]):
@@ -154,7 +169,7 @@ def _cross_table(
     total = 0.0
     for a in range(table.shape[0]):
         for b in range(table.shape[1]):
-            total += table[a, b] * v[a, b]
+            total += anchors[a, b] * v[a, b]
     return total
 
 
@@ -166,6 +181,7 @@ def cross_coded(
     codes_b: Array,
     counts_b: Array,
     nominal_b: bool,
+    anchors: Array,
     same: bool,
     out: Array,
 ) -> None:
@@ -178,6 +194,7 @@ def cross_coded(
     levels_a, levels_b = counts_a.shape[1], counts_b.shape[1]
     n_words = (n + 63) // 64
     table = np.empty((levels_a, levels_b), np.int64)
+    held = table if len(anchors) == n else np.empty_like(table)
     v = np.empty((levels_a, levels_b))
     by_words = levels_a * levels_b * n_words < n and len(codes_a) > 8 and len(codes_b) > 8
     planes_a = _level_planes(codes_a, levels_a if by_words else 0)
@@ -193,18 +210,23 @@ def cross_coded(
             else:
                 for i in range(n):
                     table[codes_a[k, i], codes_b[l, i]] += 1
-            out[k, l] = _cross_table(table, counts_a[k], counts_b[l], nominal_a, nominal_b, v)
+            if len(anchors) < n:
+                held[:] = 0
+                for r in anchors:
+                    held[codes_a[k, r], codes_b[l, r]] += 1
+            counts = counts_a[k], counts_b[l]
+            out[k, l] = _cross_table(table, held, *counts, nominal_a, nominal_b, v)
 
 
 @compiled
-def self_coded(counts: Array, nominal: bool) -> Array:
-    """Cross term of every coded column with itself."""
+def self_coded(counts: Array, anchors: Array, nominal: bool) -> Array:
+    """Cross term of every coded column with itself; `anchors` counts those of each level."""
     n_columns, n_levels = counts.shape
-    table = np.zeros((n_levels, n_levels), np.int64)
+    table, held = np.zeros((2, n_levels, n_levels), np.int64)
     v = np.empty((n_levels, n_levels))
     out = np.empty(n_columns)
     for k in range(n_columns):
         for a in range(n_levels):
-            table[a, a] = counts[k, a]
-        out[k] = _cross_table(table, counts[k], counts[k], nominal, nominal, v)
+            table[a, a], held[a, a] = counts[k, a], anchors[k, a]
+        out[k] = _cross_table(table, held, counts[k], counts[k], nominal, nominal, v)
     return out

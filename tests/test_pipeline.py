@@ -101,6 +101,7 @@ def test_swap_law(measure, penalty):
         KnockoffFilter(knockoffs="gaussian(s=mvr, covariance=sample, copula=false)"),
         KnockoffFilter(lam=Bayes(penalties=["l1", "mcp"])),
         KnockoffFilter(screening="none"),
+        KnockoffFilter(measure="pc(anchors=15)"),
     ],
     ids=write_setting,
 )

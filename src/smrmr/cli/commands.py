@@ -83,7 +83,9 @@ def select(
     control: Annotated[
         str, Option(help="auto, tests, knockoffs, paper, or tests(guard=false).")
     ] = "auto",
-    measure: Annotated[str | None, Option(help="pc, hsic, dcor or pearson.")] = None,
+    measure: Annotated[
+        str | None, Option(help="pc, pc(anchors=all), hsic, dcor or pearson.")
+    ] = None,
     penalty: Annotated[str | None, Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
     lam: Annotated[str | None, Option(help="cv, cv(debiased=true), bayes, a number.")] = None,
     screening: Annotated[str | None, Option(help="split, split(share=0.3), none.")] = None,

@@ -142,7 +142,12 @@ class SmRMR(Selector):
 
     @classmethod
     def paper(
-        cls, fdr: float = 0.3, *, measure: Any = "pc", penalty: Any = "mcp", **settings: Any
+        cls,
+        fdr: float = 0.3,
+        *,
+        measure: Any = "pc(anchors=all)",
+        penalty: Any = "mcp",
+        **settings: Any,
     ) -> SmRMR:
         """The paper's pipeline, whatever the defaults become; see `KnockoffFilter.paper`."""
         return cls(fdr, control=KnockoffFilter.paper(measure=measure, penalty=penalty), **settings)

@@ -1,12 +1,14 @@
-r"""Counts concordance around every sample, for all pairs of two groups of columns.
+r"""Counts concordance around every anchor, for all pairs of two groups of columns.
 
 With ``s_r(i) = sign(x_i - x_r)`` and ``t_r(i) = sign(y_i - y_r)`` every loop here returns
 
 .. math:: \sum_r v_r^2, \qquad v_r = n \sum_i s_r(i) t_r(i) - \sum_i s_r(i) \sum_i t_r(i),
 
-all counts being integers. Columns come ranked: ``order`` (samples by increasing value), ``below``
-and ``through`` (for each sample, how many values are less, and at most, its own). Columns with few
-levels and classes are in `contingency_loops`.
+the sum being over the samples r that are anchors. All numbers are integers and are summed without
+rounding. Columns come ranked: ``order`` (samples by increasing value), ``below`` and ``through``
+(for each sample, how many values are less, and at most, its own). Here samples are swept in the
+order of one column; bit sets are in `projection_bits`, columns with few levels and classes in
+`contingency_loops`.
 """
 
 from typing import Any
@@ -15,23 +17,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import ONE, compiled, popcount
+from .vectors import BLOCK, TIED_BLOCK, earlier_smaller, smaller_around
 
 Array = NDArray[Any]
 
-GROUP = 1024  # samples under one 16-lane counter row of the rank directory
-
-
-def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Return `below`, `through` and the number of distinct values of each sorted row."""
-    below, through, levels = np.empty_like(order), np.empty_like(order), np.empty(len(order), int)
-    _rank(values, order, below, through, levels)
-    return below, through, levels
+NARROW_RANKS = 65_535  # rows up to which a rank, minus half of it, is a 16-bit integer,
+MIDDLE = np.int64(32_768)
+NARROW_SUMS = 23_170  # and up to which v is a 32-bit one and 64 of its squares a 64-bit one
+HALF = np.uint64(20)  # bits of v that are squared by themselves beyond
+LOW = np.uint64(2**40 - 1)
+SHIFT = np.uint64(40)
 
 
 @compiled
-def _rank(values: Array, order: Array, below: Array, through: Array, levels: Array) -> None:
-    n = values.shape[1]
-    for k in range(len(values)):
+def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
+    """Return `below`, `through` and the number of distinct values of each sorted row."""
+    n_columns, n = values.shape
+    below, through = np.empty_like(order), np.empty_like(order)
+    levels = np.empty(n_columns, np.int64)
+    for k in range(n_columns):
         start, distinct = 0, 0
         while start < n:
             stop = start + 1
@@ -43,183 +47,166 @@ def _rank(values: Array, order: Array, below: Array, through: Array, levels: Arr
             distinct += 1
             start = stop
         levels[k] = distinct
+    return below, through, levels
 
 
-def bit_planes(order: Array, through: Array, untied: bool) -> Array:
-    """Bit sets of the samples below each sample, ``planes[k, word, sample]``.
-
-    With `untied`, of those whose value differs from the sample's instead.
-    """
-    n_columns, n = order.shape
-    planes = np.empty((n_columns, (n + 63) // 64, n), np.uint64)
-    _fill_planes(order, through, untied, planes)
-    return planes
+def rank_type(n: int) -> type[np.signedinteger[Any]]:
+    """Integers that hold ranks, minus `MIDDLE`, of so many rows."""
+    return np.int16 if n <= NARROW_RANKS else np.int32
 
 
 @compiled
-def _fill_planes(order: Array, through: Array, untied: bool, planes: Array) -> None:
-    n_columns, n_words, n = planes.shape
-    for k in range(n_columns):
-        for w in range(n_words):
-            plane = planes[k, w]
-            everyone = ~np.uint64(0)
-            if 64 * w + 64 > n:  # samples beyond the last one are not there
-                everyone >>= np.uint64(64 * w + 64 - n)
-            seen, start = np.uint64(0), 0
-            while start < n:
-                stop = through[k, order[k, start]]
-                tied = np.uint64(0)
-                for t in range(start, stop):
-                    i = order[k, t]
-                    if i >> 6 == w:
-                        tied |= ONE << np.uint64(i & 63)
-                for t in range(start, stop):
-                    plane[order[k, t]] = everyone & ~tied if untied else seen
-                seen |= tied
-                start = stop
+def split_square(v: Any) -> tuple[Any, Any]:
+    """Return ``low, high`` such that the square of v is ``low + 2**40 * high``."""
+    size = np.uint64(abs(np.int64(v)))
+    high, low = size >> HALF, size & (LOW >> HALF)
+    middle = high * low << ONE
+    return low * low + ((middle << HALF) & LOW), high * high + (middle >> HALF)
 
 
 @compiled
-def cross_bits(
-    below_a: Array, signs_a: Array, below_b: Array, signs_b: Array, same: bool, out: Array
-) -> None:
-    """Fill `out` for untied columns from ``below`` bit sets; `signs` is ``sum_i s_r(i)``.
-
-    Without ties ``sum_i s_r(i) t_r(i)`` is ``4 c_r + S_r + T_r - (n - 1)`` with ``c_r`` the
-    number of samples below r in both columns.
-    """
-    n_words, n = below_a.shape[1:]
-    both = np.empty(n, np.int32)
-    size = np.int32(n)
-    for k in range(len(below_a)):
-        for l in range(k if same else 0, len(below_b)):  # noqa: E741
-            both[:] = 0
-            for w in range(n_words):
-                for r in range(n):
-                    both[r] += np.int32(popcount(below_a[k, w, r] & below_b[l, w, r]))
-            total = np.int64(0)
-            for r in range(n):
-                s, t = signs_a[k, r], signs_b[l, r]
-                concordance = np.int32(4) * both[r] + s + t - (size - np.int32(1))
-                v = np.int32(size * concordance - s * t)
-                total += np.int64(v) * np.int64(v)
-            out[k, l] = total
+def joined(low: Any, high: Any) -> Any:
+    """``low + 2**40 * high`` as a float."""
+    return np.float64(low) + np.float64(high) * 2.0**40
 
 
 @compiled
-def cross_bits_tied(
-    below_a: Array,
-    untied_a: Array,
-    signs_a: Array,
-    below_b: Array,
-    untied_b: Array,
-    signs_b: Array,
-    same: bool,
-    out: Array,
-) -> None:
-    """Fill `out` for columns with ties: only samples untied with r in both columns count."""
-    n_words, n = below_a.shape[1:]
-    concordance = np.empty(n, np.int32)
-    size = np.int32(n)
-    for k in range(len(below_a)):
-        for l in range(k if same else 0, len(below_b)):  # noqa: E741
-            concordance[:] = 0
-            for w in range(n_words):
-                for r in range(n):
-                    counted = untied_a[k, w, r] & untied_b[l, w, r]
-                    against = counted & (below_a[k, w, r] ^ below_b[l, w, r])
-                    concordance[r] += np.int32(popcount(counted))
-                    concordance[r] -= np.int32(2) * np.int32(popcount(against))
-            total = np.int64(0)
-            for r in range(n):
-                v = np.int32(size * concordance[r] - signs_a[k, r] * signs_b[l, r])
-                total += np.int64(v) * np.int64(v)
-            out[k, l] = total
+def _count_below(place: Any, words: Array, before: Array) -> Any:
+    """How many places less than `place` are taken."""
+    word = np.uint64(place) >> np.uint64(6)
+    bits = words[word] & ((ONE << (np.uint64(place) & np.uint64(63))) - ONE)
+    return before[word] + np.int32(popcount(bits))
 
 
 @compiled
-def _insert(position: np.int64, words: Array, lanes: Array, tree: Array, steps: Array) -> None:
-    """Add a position to the rank directory."""
-    word = position >> 6
-    words[word] |= ONE << np.uint64(position & 63)
-    first, own = (word >> 4) << 4, word & 15
-    for lane in range(16):  # one vector addition
-        lanes[first + lane] += steps[own, lane]
-    node = (word >> 4) + 1
-    while node < len(tree):
-        tree[node] += 1
-        node += node & -node
-
-
-@compiled
-def _inserted_below(position: np.int64, words: Array, lanes: Array, tree: Array) -> Any:
-    """How many inserted positions are smaller than `position`."""
-    word = position >> 6
-    bits = words[word] & ((ONE << np.uint64(position & 63)) - ONE)
-    found = np.int64(lanes[word]) + np.int64(popcount(bits))
-    node = word >> 4
-    while node > 0:
-        found += tree[node]
-        node &= node - 1
-    return found
-
-
-def _new_directory(n: int) -> tuple[Array, Array, Array, Array]:
-    """Words, lanes and tree of a rank directory, and the steps that fill its lanes."""
-    n_groups = n // GROUP + 1
-    words, lanes = np.empty(16 * n_groups, np.uint64), np.empty(16 * n_groups, np.uint16)
-    return words, lanes, np.empty(n_groups, np.int32), np.triu(np.ones((16, 16), np.uint16), 1)
-
-
-@compiled
-def _empty(words: Array, lanes: Array, tree: Array) -> None:
-    """Take all positions out of the rank directory."""
+def _take(places: Array, size: int, words: Array, before: Array) -> None:
+    """Take the first `size` of the `places`, and count again what is taken before each word."""
+    for u in range(size):
+        place = np.uint64(places[u])
+        words[place >> np.uint64(6)] |= ONE << (place & np.uint64(63))
+    total = np.int32(0)
     for word in range(len(words)):
-        words[word] = 0
-        lanes[word] = 0
-    for node in range(len(tree)):
-        tree[node] = 0
-
-
-def cross_sweep(order_a: Array, order_b: Array, same: bool, out: Array) -> None:
-    """Fill `out` for untied columns by sweeping the samples in order of one, O(n log n) per pair.
-
-    The samples met so far are kept by their position in the other column, in a directory of three
-    levels: words of 64 positions, counters within groups of 1024, a Fenwick tree over the groups.
-    """
-    n = order_a.shape[1]
-    _sweep(order_a, order_b, same, *_new_directory(n), np.empty(n, np.int32), out)
+        before[word] = total
+        total += np.int32(popcount(words[word]))
 
 
 @compiled
-def _sweep(
-    order_a: Array,
-    order_b: Array,
-    same: bool,
-    words: Array,
-    lanes: Array,
-    tree: Array,
-    steps: Array,
-    position: Array,
-    out: Array,
+def _add_terms(
+    n: int, start: int, places: Array, both: Array, inside: Array, weights: Array, sums: Array
 ) -> None:
+    """Add the squares of ``v = n (4 c + 1) - (2 t + 1) (2 j + 1)`` of a block to `sums`."""
+    if n > NARROW_SUMS:
+        for u in range(BLOCK):
+            tilt = (2 * (start + u) + 1) * (2 * np.int64(places[u]) + 1)
+            v = weights[u] * (n * (4 * (both[u] + np.int64(inside[u])) + 1) - tilt)
+            low, high = split_square(v)
+            sums[0] += low
+            sums[1] += high
+        return
+    total = np.uint64(0)
+    for u in range(BLOCK):
+        tilt = (2 * (start + u) + 1) * (2 * np.int64(places[u]) + 1)
+        v = np.int32(weights[u] * (n * (4 * (both[u] + np.int64(inside[u])) + 1) - tilt))
+        total += np.uint64(np.int64(v) * np.int64(v))
+    sums[0] += total & LOW
+    sums[1] += total >> SHIFT
+
+
+@compiled
+def cross_sweep(
+    order_a: Array, order_b: Array, chosen: Array, same: bool, ranks: Array, out: Array
+) -> None:
+    """Fill `out` for untied columns by sweeping the samples in order of one, a block at a time.
+
+    The places in the other column of all samples met are a set of bits, with a count per word: it
+    tells how many samples of earlier blocks are below, and comparisons how many of the same block.
+    `chosen` is 1 for anchors, `ranks` is space for a block. Without ties ``v_r`` is
+    ``4 n c_r + n - (2 t + 1) (2 j + 1)`` with t and j the places of r in the two columns and
+    ``c_r`` the number of samples below r in both.
+    """
     n = order_a.shape[1]
+    words, before = np.zeros(n // 64 + 1, np.uint64), np.zeros(n // 64 + 1, np.int32)
+    place_of, places = np.empty(n, np.int32), np.zeros(BLOCK, np.int32)
+    both, weights = np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32)
+    inside, sums = np.zeros_like(ranks), np.zeros(2, np.uint64)
     for l in range(len(order_b)):  # noqa: E741
         for t in range(n):
-            position[order_b[l, t]] = t
+            place_of[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
-            _empty(words, lanes, tree)
-            total = 0.0
-            for t in range(n):
-                j = np.int64(position[order_a[k, t]])
-                both = _inserted_below(j, words, lanes, tree)
-                _insert(j, words, lanes, tree, steps)
-                s, u = n - 1 - 2 * t, n - 1 - 2 * j
-                v = np.float64(n * (4 * both + s + u - (n - 1)) - s * u)
-                total += v * v
-            out[k, l] = total
+            order = order_a[k]
+            words[:] = 0
+            before[:] = 0
+            sums[:] = 0
+            for start in range(0, n, BLOCK):
+                size = min(BLOCK, n - start)
+                weights[size:] = 0
+                for u in range(size):
+                    sample = np.uint64(order[start + u])
+                    place = place_of[sample]
+                    places[u] = place
+                    ranks[u] = place - MIDDLE
+                    weights[u] = chosen[sample]
+                    both[u] = _count_below(place, words, before)
+                earlier_smaller(ranks, inside)
+                _take(places, size, words, before)
+                _add_terms(n, start, places, both, inside, weights, sums)
+            out[k, l] = joined(sums[0], sums[1])
 
 
+@compiled
+def _end_of_block(start: int, times: Array) -> Any:
+    """End of the block that begins at `start`, where no group of equal values is parted."""
+    n = times.shape[1]
+    stop = min(start + TIED_BLOCK, n)
+    if times[1, start] > stop:
+        return times[1, start]
+    return times[0, stop] if stop < n else stop
+
+
+@compiled
+def _meet_with_ties(
+    order: Array, times: Array, place_of: Array, limits: Array, block: tuple[Array, ...], met: Array
+) -> None:
+    """Set ``met[t]`` to the four counts of the t-th sample in order, added up.
+
+    ``times[:, t]`` is how many values are less than, and at most, its own, ``limits[:, r]`` the
+    same of sample r in the other column.
+    """
+    n = len(order)
+    words, before = np.zeros(n // 64 + 1, np.uint64), np.zeros(n // 64 + 1, np.int32)
+    places = np.zeros(n, np.int32)
+    ranks, starts, ends, low, high, found = block
+    start = 0
+    while start < n:
+        stop = _end_of_block(start, times)
+        size = stop - start
+        for t in range(start, stop):
+            r = np.uint64(order[t])
+            places[t - start] = place_of[r]
+            met[t] = _count_below(limits[0, r], words, before)
+            met[t] += _count_below(limits[1, r], words, before)
+        if size <= TIED_BLOCK:
+            for u in range(size):
+                r = np.uint64(order[start + u])
+                ranks[u] = places[u] - MIDDLE
+                starts[u] = times[0, start + u] - start
+                ends[u] = times[1, start + u] - start
+                low[u], high[u] = limits[0, r] - MIDDLE, limits[1, r] - MIDDLE
+            ranks[size:TIED_BLOCK] = n - MIDDLE  # below nobody
+            smaller_around(ranks, starts, ends, low, high, found)
+            for u in range(size):
+                met[start + u] = 2 * met[start + u] + found[u]
+            _take(places, size, words, before)
+        else:  # all are equal
+            _take(places, size, words, before)
+            for t in range(start, stop):
+                r = np.uint64(order[t])
+                met[t] += _count_below(limits[0, r], words, before)
+                met[t] += _count_below(limits[1, r], words, before)
+        start = stop
+
+
+@compiled
 def cross_sweep_tied(
     order_a: Array,
     below_a: Array,
@@ -227,59 +214,37 @@ def cross_sweep_tied(
     order_b: Array,
     below_b: Array,
     through_b: Array,
+    chosen: Array,
     same: bool,
+    ranks: Array,
     out: Array,
 ) -> None:
-    """Fill `out` for columns with ties, as `cross_sweep` but one group of equal values at a time.
+    """Fill `out` for columns with ties, as `cross_sweep` does.
 
     Since ``s_r(i) = 1 - [x_i < x_r] - [x_i <= x_r]``, the four counts of samples less than, and at
     most, r in both columns give ``sum_i s_r(i) t_r(i)``.
     """
     n = order_a.shape[1]
-    ranked = order_a, below_a, through_a, order_b, below_b, through_b
-    space = *_new_directory(n), np.empty(n, np.int32), np.empty(n, np.int64)
-    _sweep_tied(*ranked, same, *space, out)
-
-
-@compiled
-def _sweep_tied(
-    order_a: Array,
-    below_a: Array,
-    through_a: Array,
-    order_b: Array,
-    below_b: Array,
-    through_b: Array,
-    same: bool,
-    words: Array,
-    lanes: Array,
-    tree: Array,
-    steps: Array,
-    position: Array,
-    met: Array,
-    out: Array,
-) -> None:
-    n = order_a.shape[1]
+    place_of, met = np.empty(n, np.int32), np.empty(n, np.int32)
+    limits, times = np.empty((2, n), np.int32), np.empty((len(order_a), 2, n), np.int32)
+    three = np.zeros_like(ranks), np.zeros_like(ranks), np.zeros_like(ranks)
+    block = *three, ranks, np.zeros_like(ranks), np.zeros_like(ranks)
+    for k in range(len(order_a)):
+        for t in range(n):
+            times[k, 0, t] = below_a[k, order_a[k, t]]
+            times[k, 1, t] = through_a[k, order_a[k, t]]
     for l in range(len(order_b)):  # noqa: E741
         for t in range(n):
-            position[order_b[l, t]] = t
+            place_of[order_b[l, t]] = t
+            limits[0, t], limits[1, t] = below_b[l, t], through_b[l, t]
         for k in range(l + 1 if same else len(order_a)):
-            _empty(words, lanes, tree)
-            total, start = 0.0, 0
-            while start < n:
-                stop = through_a[k, order_a[k, start]]
-                for t in range(start, stop):
-                    r = order_a[k, t]
-                    met[r] = _inserted_below(below_b[l, r], words, lanes, tree)
-                    met[r] += _inserted_below(through_b[l, r], words, lanes, tree)
-                for t in range(start, stop):
-                    _insert(np.int64(position[order_a[k, t]]), words, lanes, tree, steps)
-                for t in range(start, stop):
-                    r = order_a[k, t]
-                    met[r] += _inserted_below(below_b[l, r], words, lanes, tree)
-                    met[r] += _inserted_below(through_b[l, r], words, lanes, tree)
-                    s = n - np.int64(below_a[k, r]) - through_a[k, r]
-                    u = n - np.int64(below_b[l, r]) - through_b[l, r]
-                    v = np.float64(n * (met[r] + s + u - n) - s * u)
-                    total += v * v
-                start = stop
-            out[k, l] = total
+            _meet_with_ties(order_a[k], times[k], place_of, limits, block, met)
+            low, high = np.uint64(0), np.uint64(0)
+            for t in range(n):
+                r = np.uint64(order_a[k, t])
+                s = n - np.int64(times[k, 0, t]) - times[k, 1, t]
+                u = n - np.int64(limits[0, r]) - limits[1, r]
+                part, rest = split_square(chosen[r] * (n * (met[t] + s + u - n) - s * u))
+                low += part
+                high += rest
+            out[k, l] = joined(low, high)

@@ -100,12 +100,12 @@ class KnockoffFilter:
     def paper(cls, **changes: Any) -> KnockoffFilter:
         """The paper's pipeline, whatever the defaults become; `changes` are single choices.
 
-        Projection correlation, MCP, lambda by cross-validation, rows split 0.4 to 0.6, both
-        screening steps, recycled rows, Gaussian knockoffs from the sample covariance of the
-        selecting rows, equicorrelated. Cross terms are kept, see `cross_terms`.
+        Projection correlation around all samples, MCP, lambda by cross-validation, rows split 0.4
+        to 0.6, both screening steps, recycled rows, Gaussian knockoffs from the sample covariance
+        of the selecting rows, equicorrelated. Cross terms are kept, see `cross_terms`.
         """
         choices: dict[str, Any] = {
-            "measure": "pc",
+            "measure": "pc(anchors=all)",
             "penalty": "mcp(b=3.5, lla_steps=2)",
             "lam": "cv(folds=5, debiased=false)",
             "screening": "split(share=0.4, lam=0.01, by=mrmr, recycle=true, always=false)",

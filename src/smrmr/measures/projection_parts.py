@@ -1,0 +1,257 @@
+"""Columns prepared for projection correlation: ranks, codes of few levels or classes, vectors.
+
+All sums over samples r, the anchors of the angles, are over the `anchors` alone, see
+`projection.ProjectionCorrelation`.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.columns import class_size
+from ..types import Indices, Matrix, Vector
+from . import contingency_loops as coded_loops
+from . import projection_bits as bits
+from . import projection_loops as loops
+from .vectors import BLOCK, LANES
+
+
+@lru_cache(maxsize=16)
+def spread_anchors(n_rows: int, n_anchors: int) -> Indices:
+    """One row out of each of `n_anchors` strata of neighbouring rows, all if there are no more.
+
+    Drawn at random, by a seed that depends on the number of rows alone: rows at equal steps would
+    fall into step with periodic data.
+    """
+    if n_anchors >= n_rows:
+        return np.arange(n_rows)
+    edges = np.arange(n_anchors + 1) * n_rows // n_anchors
+    shares = np.random.Generator(np.random.PCG64(n_rows)).random(n_anchors)
+    return np.asarray(edges[:-1] + (shares * np.diff(edges)).astype(np.intp))
+
+
+@dataclass(eq=False)
+class Ranked:
+    """Columns with many levels, as ranks; with `bit_sets`, ready for those too."""
+
+    columns: Indices
+    order: NDArray[np.int32]
+    below: NDArray[np.int32]
+    through: NDArray[np.int32]
+    tied: bool
+    anchors: Indices
+    bit_sets: bool
+    u: Vector = field(init=False)
+    energies: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = self.n_rows
+        signs = self.signs.astype(np.float64)
+        untied = n - (self.through - self.below).take(self.anchors, axis=1).astype(np.float64)
+        cross = ((n * untied - signs**2) ** 2).sum(axis=1)
+        self.u = (signs**2).sum(axis=1)
+        self.energies = bracket(cross, self.u, self.u, n, len(self.anchors))
+        if self.bit_sets:
+            _ = self.planes, self.unequal if self.tied else None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.order.shape[1])
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Order of the kinds of parts."""
+        return 2, self.tied
+
+    @property
+    def signs(self) -> NDArray[np.int32]:
+        """Sum over i of sign(x_i - x_r), for every column and anchor r."""
+        return (np.int32(self.n_rows) - self.below - self.through).take(self.anchors, axis=1)
+
+    @cached_property
+    def planes(self) -> NDArray[np.uint8]:
+        """Bit sets of the samples below each anchor."""
+        return bits.bit_planes(self.below, self.anchors, False, self._space)
+
+    @cached_property
+    def unequal(self) -> NDArray[np.uint8]:
+        """Bit sets of the samples that differ from each anchor."""
+        return bits.bit_planes(self.below, self.anchors, True, self._space)
+
+    @property
+    def _space(self) -> NDArray[Any]:
+        return np.zeros(BLOCK, loops.rank_type(self.n_rows))
+
+    def tilts(self, tied: bool) -> NDArray[np.int32]:
+        """Sums of signs s, or n - s, in the shape of the bit sets: (tile, column, lane)."""
+        signs = self.signs if tied else np.int32(self.n_rows) - self.signs
+        n_tiles = -(-len(self.anchors) // LANES)
+        padded = np.zeros((len(signs), n_tiles * LANES), np.int32)
+        padded[:, : len(self.anchors)] = signs
+        return np.ascontiguousarray(padded.reshape(-1, n_tiles, LANES).swapaxes(0, 1))
+
+    def cross(self, other: "Ranked", out: Matrix) -> None:
+        """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
+        same, tied, n = self is other, self.tied or other.tied, self.n_rows
+        if self.bit_sets and other.bit_sets:
+            sides = [
+                (part.planes, part.unequal if tied else part.planes, part.tilts(tied))
+                for part in ((self,) if same else (self, other))
+            ]
+            bits.cross_bits(*sides[0], *sides[-1], n, tied, same, out)
+            if not tied:  # what anchors beyond the last one add
+                out -= float(-len(self.anchors) % LANES) * n**2
+            return
+        chosen = np.zeros(n, np.uint8)
+        chosen[self.anchors] = 1
+        if tied:
+            ranks_a, ranks_b = ((part.order, part.below, part.through) for part in (self, other))
+            loops.cross_sweep_tied(*ranks_a, *ranks_b, chosen, same, self._space, out)
+        else:
+            loops.cross_sweep(self.order, other.order, chosen, same, self._space, out)
+
+    def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
+        """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
+        return _on_slice(self.below, slice_, anchor)
+
+
+@dataclass(eq=False)
+class Coded:
+    """Columns with few levels, ordered, or with classes, nominal."""
+
+    columns: Indices
+    codes: NDArray[np.integer[Any]]
+    counts: NDArray[np.int64]
+    nominal: bool
+    anchors: Indices
+    u: Vector = field(init=False)
+    energies: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = self.n_rows
+        counts, held = self.counts.astype(np.float64), self._anchor_counts
+        if self.nominal:
+            others = (counts**2).sum(axis=1, keepdims=True) - counts**2
+            self.u = (held * (2 * others + (n - counts) ** 2)).sum(axis=1) / 3
+        else:
+            before = np.cumsum(counts, axis=1) - counts
+            self.u = (held * (n - 2 * before - counts) ** 2).sum(axis=1)
+        cross = coded_loops.self_coded(self.counts, held, self.nominal)
+        energies = bracket(cross, self.u, self.u, n, len(self.anchors))
+        self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
+
+    @property
+    def _anchor_counts(self) -> NDArray[np.int64]:
+        """Anchors of each level."""
+        if len(self.anchors) == self.n_rows:
+            return self.counts
+        n_levels = self.counts.shape[1]
+        chosen = self.codes.take(self.anchors, axis=1)
+        return np.stack([np.bincount(row, minlength=n_levels) for row in chosen])
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.codes.shape[1])
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Order of the kinds of parts; nominal blocks differ by their numbers of classes."""
+        return (0, int(class_size(self.counts.shape[1]))) if self.nominal else (1, 0)
+
+    def cross(self, other: "Coded | Ranked", out: Matrix) -> None:
+        """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
+        own = self.codes, self.counts, self.nominal
+        if isinstance(other, Coded):
+            others = other.codes, other.counts, other.nominal
+            coded_loops.cross_coded(*own, *others, self.anchors, self is other, out)
+        else:
+            chosen = np.zeros(self.n_rows, np.uint8)
+            chosen[self.anchors] = 1
+            coded_loops.cross_coded_ranked(*own, other.order, other.through, chosen, out)
+
+    def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
+        """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
+        if not self.nominal:
+            return _on_slice(self.codes.astype(np.int32), slice_, anchor)
+        values = np.empty(len(self.codes))
+        for k, codes in enumerate(self.codes):
+            members = (codes == np.arange(self.counts.shape[1])[:, None]).astype(np.float64)
+            within = np.einsum("ai,ai->a", members @ slice_, members)
+            values[k] = slice_[anchor, anchor] - (2 * within.sum() - within[codes[anchor]]) / 3
+        return values
+
+
+@dataclass(eq=False)
+class Angles:
+    """A multi-output target: its slices are angles between vectors, made one anchor at a time."""
+
+    values: Matrix
+    anchors: Indices
+    columns: Indices = field(default_factory=lambda: np.zeros(1, np.intp))
+    energies: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.values)
+        constant = (self.values == self.values[0]).all()
+        anchors = self.anchors[: 0 if constant else n]
+        energy = sum(float((centred_angles(self.values, r) ** 2).sum()) for r in anchors)
+        self.energies = np.array([energy * (2 / np.pi) ** 2 * n**2])
+
+    def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
+        """Inner product of its own slice, over pi/2, with a centred `slice_`."""
+        return np.array([2 / np.pi * (centred_angles(self.values, anchor) * slice_).sum()])
+
+    def inner(self, other: "ProjectionPart") -> Matrix:
+        """Brackets with every column of another part, in a row."""
+        n = len(self.values)
+        total = np.zeros(len(other.columns))
+        for anchor in self.anchors:
+            total += other.on_slice(centred_angles(self.values, anchor), anchor)
+        return np.asarray((2 / np.pi) * n**2 * total)[None, :]
+
+
+ProjectionPart: TypeAlias = Ranked | Coded | Angles
+
+
+def bracket(cross: Matrix, u_a: Matrix, u_b: Matrix, n: int, n_anchors: int) -> Matrix:
+    """The bracket of the formula in `projection`, from its sums over anchors."""
+    return np.asarray(cross - u_a - u_b + float(n_anchors) * (n - 1) ** 2)
+
+
+def centred_angles(values: Matrix, anchor: int) -> Matrix:
+    """Centred slice of the arccos tensor at `anchor`, from vectors of any length.
+
+    Angles are 2 atan2(|u - v|, |u + v|): arccos would lose eight digits near 1. Samples equal to
+    the anchor have the angle pi/2 with all others, the anchor itself 0.
+    """
+    towards = values - values[anchor]
+    largest = np.abs(towards).max(axis=1, keepdims=True)
+    tied = largest[:, 0] == 0
+    towards /= np.where(largest > 0, largest, 1.0)  # so that squares cannot underflow
+    units = towards / np.where(tied, 1.0, np.sqrt((towards**2).sum(axis=1)))[:, None]
+    apart, together = np.zeros((2, len(values), len(values)))
+    for coordinate in units.T:
+        apart += (coordinate[:, None] - coordinate) ** 2
+        together += (coordinate[:, None] + coordinate) ** 2
+    angles = 2 * np.arctan2(np.sqrt(apart), np.sqrt(together))
+    angles[tied, :] = angles[:, tied] = np.pi / 2
+    angles[anchor, :] = angles[:, anchor] = 0.0
+    means = angles.mean(axis=0)
+    return np.asarray(angles - means - means[:, None] + means.mean())
+
+
+def _on_slice(ranks: NDArray[np.int32], slice_: Matrix, anchor: int) -> Vector:
+    """Products of a slice with sign vectors, always 8 at a time: the bits depend on the shape."""
+    out = np.empty(len(ranks))
+    signs = np.zeros((8, ranks.shape[1]))
+    for start in range(0, len(ranks), 8):
+        some = ranks[start : start + 8]
+        signs[: len(some)] = np.sign(some - some[:, [anchor]])
+        products = np.einsum("ki,ki->k", signs @ slice_, signs)
+        out[start : start + 8] = slice_[anchor, anchor] - products[: len(some)]
+    return out

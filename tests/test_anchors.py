@@ -1,0 +1,141 @@
+"""Projection correlation around some samples, and its sums for very many samples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import oracles
+import smrmr
+from columns import frame, variables
+from smrmr.measures import ProjectionCorrelation, as_measure, projection
+from smrmr.measures import projection_loops as loops
+from smrmr.measures.projection_parts import spread_anchors
+from smrmr.measures.vectors import BLOCK
+from smrmr.settings import write_setting
+
+quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
+
+
+def literal(x, y, anchors):
+    """The paper's sums over i and l, and over the slices at the anchors alone."""
+    if any(v.ndim == 1 and len(set(v)) == 1 for v in (x, y)):
+        return 0.0
+    a, b = (oracles.centre(oracles.remembered_tensor(v))[:, :, anchors] for v in (x, y))
+    return (a * b).sum() / np.sqrt((a**2).sum() * (b**2).sum())
+
+
+@quiet
+@pytest.mark.parametrize("path", ["bit sets", "sweep", "sweep of few levels"])
+def test_some_anchors_equal_slices_of_the_tensor(path, rng, monkeypatch):
+    """Oracle: the literal tensor, on every pair of kinds of columns, and for vectors."""
+    monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1 if path == "bit sets" else 10**6)
+    if path == "sweep of few levels":
+        monkeypatch.setattr(projection, "TABLE_LEVELS", 1)
+    X = frame(19, rng, copies=1)
+    columns, anchors = variables(X), spread_anchors(19, 7)
+    D = smrmr.redundancy(X, measure="pc(anchors=7)")
+    for k, x in enumerate(columns):
+        for m, y in enumerate(columns[:k]):
+            assert_allclose(D[k, m], literal(x, y, anchors), atol=1e-10)
+    for y in (rng.normal(size=(19, 2)), columns[0] ** 3):
+        found = smrmr.relevance(X, y, measure="pc(anchors=7)", target="auto")
+        assert_allclose(found, [literal(x, y, anchors) for x in columns], atol=1e-10)
+
+
+@quiet
+@pytest.mark.parametrize(("n", "n_anchors"), [(300, 70), (300, 32), (1500, 40)])
+def test_bit_sets_and_sweep_agree_on_some_anchors(n, n_anchors, rng, monkeypatch):
+    """Each is the other's oracle, at sizes with several blocks, tiles and rounds of adders."""
+    X = frame(n, rng, copies=1)
+    found = []
+    for most in (0, 10**6):
+        monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1)
+        monkeypatch.setattr(projection, "BIT_SET_ANCHORS", most)
+        found.append(smrmr.redundancy(X, measure=ProjectionCorrelation(n_anchors)))
+    assert_array_equal(found[0], found[1])
+    assert not np.array_equal(found[0], smrmr.redundancy(X))
+
+
+@quiet
+def test_as_many_anchors_as_samples_are_all(rng):
+    X, y = frame(80, rng), rng.normal(size=80)
+    for measure in ("pc", "pc(anchors=80)", ProjectionCorrelation(1000)):
+        found, paper = (smrmr.associate(X, y, measure=m) for m in (measure, "pc(anchors=all)"))
+        assert_array_equal(found.redundancy, paper.redundancy)
+        assert_array_equal(found.relevance, paper.relevance)
+
+
+@quiet
+def test_some_anchors_still_make_a_gram_matrix(rng):
+    """Law: positive semi-definite with ones on the diagonal, the same bits for any n_jobs."""
+    X = frame(150, rng, copies=6)
+    D = smrmr.redundancy(X, measure="pc(anchors=20)")
+    assert_array_equal(np.diag(D), 1.0)
+    assert np.linalg.eigvalsh(D).min() > -1e-12
+    assert_array_equal(smrmr.redundancy(X, measure="pc(anchors=20)", n_jobs=2), D)
+
+
+def test_few_anchors_are_one_per_stratum():
+    """Law: sorted, one in each of as many strata, at unequal steps; the same for the same n."""
+    chosen, edges = spread_anchors(5000, 512), np.arange(513) * 5000 // 512
+    assert_array_equal(np.searchsorted(edges, chosen, "right"), range(1, 513))
+    assert len(set(np.diff(chosen))) > 5
+    spread_anchors.cache_clear()
+    assert_array_equal(spread_anchors(5000, 512), chosen)
+
+
+def test_auto_takes_few_anchors_of_many_rows(rng):
+    """Oracle: signs summed around the anchors one by one."""
+    x = rng.normal(size=4097)
+    y = np.round(x**2 + rng.normal(size=4097), 1)
+    sums = np.zeros((2, 2))
+    for r in spread_anchors(4097, 512):
+        signs = np.sign([x - x[r], y - y[r]])
+        totals = signs.sum(axis=1)
+        slices = signs @ signs.T - np.outer(totals, totals) / 4097
+        means = (totals / 4097) ** 2
+        sums += slices**2 - means - means[:, None] + (1 - 1 / 4097) ** 2
+    expected = sums[0, 1] / np.sqrt(sums[0, 0] * sums[1, 1])
+    assert_allclose(smrmr.relevance(x[:, None], y)[0], expected, rtol=1e-12)
+    exact = smrmr.association.projection_correlation_squared(x, y)
+    assert_allclose(smrmr.relevance(x[:, None], y, measure="pc(anchors=all)")[0], exact, rtol=0)
+    assert exact != expected
+
+
+def test_anchors_are_a_setting_like_others():
+    measure = as_measure("pc(anchors=all)")
+    assert measure == ProjectionCorrelation("all")
+    assert write_setting(measure) == "pc(anchors=all)"
+    assert write_setting(ProjectionCorrelation(64)) == "pc(anchors=64)"
+    assert write_setting(smrmr.SmRMR.paper().control.measure) == "pc(anchors=all)"
+    assert write_setting(smrmr.KnockoffFilter.paper().measure) == "pc(anchors=all)"
+    for wrong in ("some", 0, -3, 2.5, True):
+        with pytest.raises(ValueError, match="anchors="):
+            ProjectionCorrelation(wrong)
+
+
+@pytest.mark.parametrize("n", [20_000, 40_000, pytest.param(70_000, marks=pytest.mark.slow)])
+def test_sums_of_very_many_rows_lose_nothing(n, rng):
+    """Oracle: Python's integers. Around a sample of rank t, a column with itself has a closed form.
+
+    With three anchors of a column with ties and of one without, brute force counts.
+    """
+    order = rng.permutation(n).astype(np.int32)[None]
+    ranks, out = np.zeros(BLOCK, loops.rank_type(n)), np.zeros((1, 1))
+    loops.cross_sweep(order, order, np.ones(n, np.uint8), False, ranks, out)
+    whole = sum((n * (4 * t + 1) - (2 * t + 1) ** 2) ** 2 for t in range(n))
+    assert out[0, 0] == float(whole)
+
+    x, y = rng.normal(size=n), rng.integers(0, 300, size=n).astype(float)
+    anchors = np.array([5, n // 2, n - 1])
+    chosen = np.isin(np.arange(n), anchors).astype(np.uint8)
+    orders = [np.argsort(v, kind="stable").astype(np.int32)[None] for v in (x, y)]
+    sides = [(o, *loops.rank_rows(v[None], o)[:2]) for v, o in zip((x, y), orders, strict=True)]
+    loops.cross_sweep_tied(*sides[1], *sides[0], chosen, False, ranks, out)
+    expected = 0
+    for r in anchors:
+        s, t = np.sign(x - x[r]).astype(int), np.sign(y - y[r]).astype(int)
+        expected += int(n * (s @ t) - s.sum() * t.sum()) ** 2
+    assert out[0, 0] == float(expected)

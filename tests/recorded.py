@@ -93,6 +93,7 @@ CASES = {
             control=DEFAULT(
                 knockoffs="gaussian(s=mvr, covariance=sample, copula=false)",
                 screening="split(recycle=false)",
+                lam="cv",
             )
         ),
     ),

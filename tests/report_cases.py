@@ -127,7 +127,7 @@ def draws() -> Selection:
 
 def knockoffs() -> Selection:
     data = simulate("1.d", 200, 95, random_state=2)
-    return named(select(data.X, data.y, recipe(fdr=0.3), rng=2), "yield")
+    return named(select(data.X, data.y, recipe(fdr=0.3, lam="cv"), rng=2), "yield")
 
 
 def covariates() -> Selection:

@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 
 from smrmr import Recipe, Selection, SmRMR, select
 from smrmr.cli.commands import app
+from smrmr.control.knockoffs.folds import deal_folds
 from smrmr.control.knockoffs.pairs import Pairs
 from smrmr.control.knockoffs.screening import split_rows
-from smrmr.control.knockoffs.tuning import deal_folds
 from smrmr.data.covariates import read_covariates
 from smrmr.data.study import adjusted, read_study
 from smrmr.data.survival import deviance_residuals, martingale_residuals

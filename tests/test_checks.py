@@ -28,7 +28,7 @@ def tested():
 @pytest.fixture(scope="module")
 def filtered():
     X = np.random.default_rng(0).normal(size=(120, 20))
-    return select(X, X[:, :8].sum(axis=1), recipe(fdr=0.3), rng=0)
+    return select(X, X[:, :8].sum(axis=1), recipe(fdr=0.3, lam="cv"), rng=0)
 
 
 def verdict(selection, name):

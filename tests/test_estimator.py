@@ -192,7 +192,7 @@ def test_random_states_of_every_kind(data):
 @pytest.mark.parametrize(
     ("control", "logged", "shown"),
     [
-        ("knockoffs", "knockoffs: ", ("relevance", "tuning")),
+        ("knockoffs(lam=cv)", "knockoffs: ", ("relevance", "tuning")),
         ("tests", "tests: ", ("scores", "fits without a feature")),
     ],
 )

@@ -26,6 +26,7 @@ from smrmr.groups.alike import find_alike
 from smrmr.groups.copies import find_copies
 from smrmr.groups.given import read_feature_groups
 from smrmr.groups.groups import find_groups
+from smrmr.groups.near import near_pairs
 from smrmr.report import render
 from smrmr.runs.work import Work
 
@@ -133,6 +134,31 @@ def test_copies_stay_together_and_shared_groups_are_one_hypothesis(rng):
         [3, 3, 3, 2, -1],
         [3, 3, 3, 2, -1],
     ]
+
+
+@pytest.mark.parametrize(("digits", "reach"), [(12, 0.05), (1, 0.25), (1, 3.0)])
+def test_near_points_are_those_of_all_pairs(digits, reach, rng):
+    """Oracle: the distances of all pairs."""
+    points = np.round(rng.normal(size=(300, 4)) * [0.2, 0.2, 1, 1], digits)
+    first, second = near_pairs(points, reach)
+    found = np.sort(np.column_stack([first, second]), axis=1)
+    apart = np.abs(points[:, None] - points).max(axis=2)
+    expected = np.argwhere(np.triu(apart <= reach, 1))
+    assert len(expected) > 0
+    np.testing.assert_array_equal(found[np.lexsort(found.T[::-1])], expected)
+
+
+def test_copies_by_rank_are_those_of_all_pairs(rng):
+    """Oracle: Spearman correlations of all pairs; scales that overflow, ties, other directions."""
+    steps = 10.0 ** rng.integers(1, 9, size=90)
+    X = np.round(rng.normal(size=(40, 90)) * steps) / steps
+    changes = (np.exp, lambda x: -np.exp(x), lambda x: 1e250 * x, lambda x: -1e-300 * x)
+    for k in range(60, 90):
+        X[:, k] = changes[k % 4](X[:, rng.integers(60)])
+    found = find_copies(Columns.bare(X), by_rank=True)
+    alike = np.abs(np.corrcoef(rankdata(X, axis=0).T)) > 1 - 1e-8
+    np.testing.assert_array_equal(found.leaders, alike.argmax(axis=1))
+    assert not found.constant.any()
 
 
 def test_groups_can_be_given(rng):

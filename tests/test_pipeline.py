@@ -12,9 +12,9 @@ from scipy.linalg import toeplitz
 import smrmr
 from recipes import recipe
 from smrmr import Bayes, Gaussian, KnockoffFilter, Recipe, Selection, select, simulate
+from smrmr.control.knockoffs.folds import Problem, deal_folds
 from smrmr.control.knockoffs.pairs import Pairs, associate_pairs, pair
 from smrmr.control.knockoffs.screening import split_rows
-from smrmr.control.knockoffs.tuning import Problem, deal_folds
 from smrmr.data.columns import Columns
 from smrmr.data.study import Study, adjusted, read_study
 from smrmr.data.target import as_target
@@ -376,6 +376,42 @@ def test_folds_use_the_kernel_widths_of_all_rows():
             value = 0.5 - test.relevance @ theta + 0.5 * theta @ test.redundancy @ theta
             total[i] += value * np.sum(fold == k) / len(fold)
     np.testing.assert_allclose(tuning.losses, total, atol=1e-6)
+
+
+@pytest.mark.parametrize("penalty", ["mcp", "none"])
+def test_the_smallest_lambda_is_a_share_of_the_largest_relevance(penalty):
+    """Oracle: relevance of features and knockoffs by the public function; none without penalty."""
+    control = KnockoffFilter(lam="smallest", penalty=penalty)
+    pairs = paired_columns(control)
+    _, tuning = solved(pairs, control)
+    columns, y = pairs.study.columns.values, pairs.study.target.values
+    largest = smrmr.relevance(columns, y, target="continuous").max()
+    assert tuning.lam == (0.001 * largest if penalty == "mcp" else 0.0)
+    assert not tuning.at_floor
+    assert tuning.losses.size == 0
+
+
+@pytest.mark.parametrize(("measure", "way"), [("pc", "smallest"), ("hsic", "cv"), ("dcor", "cv")])
+def test_rows_are_held_out_by_default_unless_the_measure_is_pc(measure, way):
+    """Oracle: the way by its name."""
+    by_default, named = KnockoffFilter(measure=measure), KnockoffFilter(measure=measure, lam=way)
+    pairs = paired_columns(named)
+    (_, found), (_, expected) = (solved(pairs, control) for control in (by_default, named))
+    assert found.lam == expected.lam
+    np.testing.assert_array_equal(found.losses, expected.losses)
+
+
+def test_the_smallest_lambda_selects_what_cross_validation_selects():
+    """Oracle: cross-validation, which ends elsewhere on the path of these two data sets."""
+    for design, seed in (("2.c", 0), ("3.b", 1)):
+        data = simulate(design, 100, 100, random_state=seed)
+        quick, slow = (
+            select(data.X, data.y, recipe(lam=lam, target=data.target, fdr=0.4), rng=seed)
+            for lam in ("smallest", "cv")
+        )
+        assert quick.evidence.draws[0].lam < slow.evidence.draws[0].lam
+        assert len(quick.selected) == 10
+        np.testing.assert_array_equal(quick.selected, slow.selected)
 
 
 def test_debiased_loss_prefers_no_feature_when_there_is_no_signal():

@@ -129,7 +129,7 @@ def reweighted(selection, change, on_empty="none"):
 @pytest.fixture(scope="module")
 def cases():
     """One selection of every kind that a report can meet."""
-    single = fitted(fdr=0.3)
+    single = fitted(fdr=0.3, lam="cv")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 30))
     two = X[:, :2] @ rng.normal(size=(2, 2)) + 0.1 * rng.normal(size=(150, 2))
@@ -142,7 +142,7 @@ def cases():
         "relaxed": single.at(0.01, on_empty="relax"),
         "best feature": reweighted(single, lambda W: -np.abs(W), on_empty="relax"),
         "no weight": reweighted(single, lambda W: 0 * W),
-        "draws": fitted(n_draws=3, fdr=0.5),
+        "draws": fitted(n_draws=3, fdr=0.5, lam="cv"),
         "empty draws": fitted("1.a", 60, 40, n_draws=3, fdr=0.05),
         "lambda given": fitted(lam=0.01),
         "no penalty": fitted(penalty="none"),

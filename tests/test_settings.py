@@ -63,7 +63,7 @@ def test_texts_by_hand(text, expected):
 
 
 def test_only_what_differs_from_the_defaults_is_written():
-    assert write_setting(KnockoffFilter(penalty="mcp", lam="cv")) == "knockoffs"
+    assert write_setting(KnockoffFilter(penalty="mcp", lam="auto")) == "knockoffs"
     assert write_setting(KnockoffFilter(penalty=MCP(b=3.0))) == "knockoffs(penalty=mcp(b=3.0))"
 
 

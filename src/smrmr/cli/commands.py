@@ -87,7 +87,7 @@ def select(
         str | None, Option(help="pc, pc(anchors=all), hsic, dcor or pearson.")
     ] = None,
     penalty: Annotated[str | None, Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
-    lam: Annotated[str | None, Option(help="cv, cv(debiased=true), bayes, a number.")] = None,
+    lam: Annotated[str | None, Option(help="auto, smallest, cv, bayes, a number.")] = None,
     screening: Annotated[str | None, Option(help="split, split(share=0.3), none.")] = None,
     knockoffs: Annotated[str | None, Option(help="gaussian or gaussian(s=mvr).")] = None,
     draws: Annotated[int | None, Option(help="Splits and knockoffs to combine.")] = None,

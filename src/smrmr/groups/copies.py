@@ -16,6 +16,7 @@ from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .fingerprints import Fingerprints, directions, fingerprints
+from .near import near_pairs
 
 WIDEST = 1024  # columns that are read and compared at a time
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
@@ -129,13 +130,10 @@ def _link(
     Copies lie within 1.5e-4 of each other, up to sign, and so do their projections on any
     direction; columns that are near in all of them are fetched and compared.
     """
-    from scipy.spatial import cKDTree
-
     alone, (first, second) = _same_digest(which, digest)
     if len(alone) < 2:
         return first, second
-    near = cKDTree(places[alone]).query_pairs(REACH, p=np.inf, output_type="ndarray")
-    a, b = alone[near[:, 0]], alone[near[:, 1]]
+    a, b = (alone[ends] for ends in near_pairs(places[alone], REACH))
     same = _correlations(a, b, fetch, width) > 1 - COPY
     return np.concatenate([first, a[same]]), np.concatenate([second, b[same]])
 

@@ -1,8 +1,8 @@
 """The knockoff filter: features compete with knockoffs of themselves.
 
 In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `covariance`,
-`correlations`, `decorrelation`, `ties`), `diagnose`, `pairs`, `tuning`, and `evidence`; `filter`
-runs them.
+`correlations`, `decorrelation`, `ties`), `diagnose`, `pairs`, `folds`, `tuning`, and `evidence`;
+`filter` runs them.
 """
 
 from .diagnose import Diagnosis, diagnose_knockoffs
@@ -11,9 +11,10 @@ from .filter import KnockoffFilter, draw_knockoffs
 from .gaussian import Gaussian, Knockoffs
 from .given import Given
 from .screening import KeepAll, Split
-from .tuning import Bayes, CrossValidation, Fixed
+from .tuning import Auto, Bayes, CrossValidation, Fixed, Smallest
 
 __all__ = [
+    "Auto",
     "Bayes",
     "CrossValidation",
     "Diagnosis",
@@ -25,6 +26,7 @@ __all__ = [
     "KnockoffEvidence",
     "KnockoffFilter",
     "Knockoffs",
+    "Smallest",
     "Split",
     "diagnose_knockoffs",
     "draw_knockoffs",

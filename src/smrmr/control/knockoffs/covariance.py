@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import lapack
 
 from ...data.messages import warn
 from ...groups.unions import all_roots, root_of
@@ -95,9 +96,9 @@ def _whole(sigma: Matrix, name: str | None = None) -> Correlations:
 
 def _definite(sigma: Matrix, name: str | None = None) -> Matrix:
     """Raise eigenvalues that are zero or negative, and say so for a matrix that has a name."""
-    smallest = float(np.linalg.eigvalsh(sigma)[0])
-    if smallest >= SINGULAR:
+    if lapack.dpotrf(sigma - SINGULAR * np.eye(len(sigma)))[1] == 0:  # no eigenvalue is smaller
         return sigma
+    smallest = float(np.linalg.eigvalsh(sigma)[0])
     if name:
         warn(
             f"{name} of {len(sigma)} features is singular (smallest eigenvalue {smallest:.1e}); "

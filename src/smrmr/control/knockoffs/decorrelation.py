@@ -14,6 +14,7 @@ from ...types import Indices, Matrix, Vector
 
 MAX_SWEEPS = 100
 LEAST_GAIN = 1e-7  # relative gain of the mvr objective in the last sweep
+BLOCK = 64  # coordinates of mvr whose changes are added to the inverse at once
 GAP = 1e-5  # relative distance to the optimum at which sdp stops
 
 
@@ -90,23 +91,44 @@ def _feasible(sigma: Matrix, s: Vector, step: Vector, length: float) -> float:
 
 
 def _inverse(matrix: Matrix) -> Matrix:
-    return np.asarray(cho_solve(cho_factor(matrix), np.eye(len(matrix))))
+    """Inverse of a positive definite matrix."""
+    upper, info = lapack.dpotri(cho_factor(matrix)[0])
+    if info != 0:
+        raise np.linalg.LinAlgError("the matrix is singular")
+    return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
+
+
+def _mvr_sweep(inverse: Matrix, s: Vector) -> None:
+    """Minimise over each s_j in turn, a block of them at a time.
+
+    `inverse` of 2 Sigma - diag(s) is kept up to date in the rows that are still to be visited.
+    """
+    for start in range(0, len(s), BLOCK):
+        rows = inverse[start : start + BLOCK].copy()
+        scales = np.empty(len(rows))
+        _mvr_block(rows, s, start, scales)
+        later = start + len(rows)
+        inverse[later:] += (rows[:, later:].T * scales) @ rows
 
 
 @compiled
-def _mvr_sweep(inverse: Matrix, s: Vector) -> None:
-    """Minimise over each s_j in turn; `inverse` of 2 Sigma - diag(s) is kept up to date."""
-    p = len(s)
-    for j in range(p):
-        row = inverse[j].copy()
+def _mvr_block(rows: Matrix, s: Vector, start: int, scales: Vector) -> None:
+    """Minimise over the s_j of a block, given its rows of the inverse.
+
+    Each row is left as it was when its turn came: scales times the outer products of the rows are
+    what the block adds to the inverse.
+    """
+    size, p = rows.shape
+    for a in range(size):
+        row, j = rows[a], start + a
         root = np.sqrt(np.sum(row * row))
         change = (1 - root * s[j]) / (row[j] + root)
         s[j] += change
-        scale = change / (1 - change * row[j])
-        for i in range(p):
-            shift = scale * row[i]
+        scales[a] = change / (1 - change * row[j])
+        for b in range(a + 1, size):
+            shift = scales[a] * row[start + b]
             for k in range(p):
-                inverse[i, k] += shift * row[k]
+                rows[b, k] += shift * row[k]
 
 
 DECORRELATIONS: dict[str, Callable[[Matrix], Vector]] = {"equi": equi, "sdp": sdp, "mvr": mvr}

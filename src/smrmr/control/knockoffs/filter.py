@@ -29,11 +29,12 @@ from ...solver import as_penalty, solve
 from ...types import Data, Indices, Mask, Vector
 from .diagnose import diagnose
 from .evidence import Draw, KnockoffEvidence
+from .folds import Problem
 from .gaussian import Gaussian, Knockoffs
 from .given import Given
 from .pairs import associate_pairs, pair
 from .screening import as_screening
-from .tuning import Problem, as_tuning
+from .tuning import as_tuning
 
 N_NEIGHBOURS = 5
 MANY_CLASSES = 10  # beyond which the level was seen to fail
@@ -57,7 +58,8 @@ class KnockoffFilter:
     penalty
         ``"mcp"``, ``"scad"``, ``"l1"``, ``"none"`` or an instance.
     lam
-        How lambda is chosen: ``"cv"`` (`CrossValidation`), ``"bayes"`` (`Bayes`), or a number.
+        How lambda is chosen: ``"smallest"`` (`Smallest`), ``"cv"`` (`CrossValidation`), ``"bayes"``
+        (`Bayes`), or a number; ``"auto"`` is the first with ``"pc"`` and else the second.
     screening
         ``"split"`` (`Split`), or ``"none"`` to keep every feature and use all rows.
     knockoffs
@@ -73,7 +75,7 @@ class KnockoffFilter:
 
     measure: Any = "pc"
     penalty: Any = "mcp"
-    lam: Any = "cv"
+    lam: Any = "auto"
     screening: Any = "split"
     knockoffs: Any = "gaussian"
     n_draws: int = 1

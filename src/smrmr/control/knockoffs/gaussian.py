@@ -137,14 +137,15 @@ class Gaussian(EqualByText):
         tie_rng, noise_rng = rng.spawn(2)
         plain = unit_columns(values)
         modelled, followers, leaders = copies.modelled, copies.followers, copies.leaders
-        scored = np.full(values.shape[1], True) if self.by_rank else have_ties(values)
+        tied = have_ties(values)
+        scored = np.full(values.shape[1], True) if self.by_rank else tied
         if modelled.size == 0:
             raise ValueError("every column of X is constant. Features that vary are needed.")
 
         scores = plain[:, modelled] * np.sqrt(len(plain))
         ranked = modelled[scored[modelled]]
         scores[:, scored[modelled]] = normal_scores(values[:, ranked], tie_rng)
-        break_ties(scores, values[:, modelled], have_ties(values[:, modelled]), tie_rng)
+        break_ties(scores, values[:, modelled], tied[modelled], tie_rng)
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(modelled, modelled)]
         correlations, name = estimate(scores, sigma)
@@ -166,10 +167,11 @@ def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[
     """Give each column its own values in the order of its scores, or its own mean and variance."""
     result = np.empty(values.shape, dtype=values.dtype if scored.all() else np.float64)
     for tile in tiles(values.shape[1]):
-        part = values[:, tile]
-        order = scores[:, tile].argsort(axis=0)
-        np.put_along_axis(result[:, tile], order, np.sort(part, axis=0), axis=0)
-        rest = ~scored[tile]
+        part, rest = values[:, tile], ~scored[tile]
+        ranked = np.sort(part[:, ~rest], axis=0)
+        order = scores[:, tile][:, ~rest].argsort(axis=0)
+        np.put_along_axis(ranked, order, ranked.copy(), axis=0)
+        result[:, tile][:, ~rest] = ranked
         plain = part[:, rest].astype(np.float64)
         size = np.abs(plain).max(axis=0)  # squares of 1e200 would overflow
         mean, spread = size * (plain / size).mean(axis=0), size * (plain / size).std(axis=0)

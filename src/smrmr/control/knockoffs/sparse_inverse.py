@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...measures.compiled import compiled
-from ...types import Matrix, Vector
+from ...types import Matrix
 
 SPARSITY = 0.2  # penalty in units of sqrt(log p / n): light, so that FDR holds; see the benchmarks
 MAX_SWEEPS = 50
@@ -39,22 +39,25 @@ def _sweep(observed: Matrix, sigma: Matrix, weights: Matrix, penalty: float) -> 
     moved = 0.0
     fitted = np.empty(p)
     for j in range(p):
-        weight = weights[j]
+        weight, wanted = weights[j], observed[j]
         fitted[:] = 0.0
         for k in range(p):
-            if weight[k] != 0:
-                _add(fitted, sigma[k], weight[k])
+            factor, row = weight[k], sigma[k]
+            if factor != 0:
+                for i in range(p):
+                    fitted[i] += factor * row[i]
         for _ in range(100):
             largest = 0.0
             for k in range(p):
                 if k == j:
                     continue
-                pull = observed[j, k] - fitted[k] + weight[k]  # the diagonal of sigma is 1
-                new = np.sign(pull) * max(abs(pull) - penalty, 0.0)
+                pull = wanted[k] - fitted[k] + weight[k]  # the diagonal of sigma is 1
+                new = max(pull - penalty, 0.0) + min(pull + penalty, 0.0)
                 change = new - weight[k]
                 if change != 0:
-                    weight[k] = new
-                    _add(fitted, sigma[k], change)
+                    weight[k], row = new, sigma[k]
+                    for i in range(p):
+                        fitted[i] += change * row[i]
                     largest = max(largest, abs(change))
             if largest < 1e-4:
                 break
@@ -64,9 +67,3 @@ def _sweep(observed: Matrix, sigma: Matrix, weights: Matrix, penalty: float) -> 
                 sigma[k, j] = fitted[k]
                 sigma[j, k] = fitted[k]
     return moved
-
-
-@compiled
-def _add(total: Vector, row: Vector, factor: float) -> None:
-    for i in range(len(total)):
-        total[i] += factor * row[i]

@@ -1,50 +1,32 @@
-"""Chooses lambda on held-out rows."""
+"""Chooses lambda: on held-out rows, or as the smallest of its path."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
-from ...association import Associations
-from ...association.associator import Associator
-from ...data.columns import MIN_ROWS, Columns
-from ...data.target import take_rows
-from ...measures.protocol import Measure
+from ...measures import ProjectionCorrelation
 from ...runs.work import Work
 from ...settings import check_choice, check_count, check_lambda, read_strategy
 from ...solver import NoPenalty, Penalty, as_penalty, lambda_max, loss, solution_path, solve
-from ...types import Indices, Vector
-from .pairs import Pairs, associate_pairs
+from ...types import Vector
+from .folds import Problem, hold_out
 
 logger = logging.getLogger(__name__)
 
 N_LAMS = 50
 FLOOR = 1e-3  # smallest lambda of the path over the largest
-BIAS_FEATURES = 20  # features, with their knockoffs, from which the bias of redundancy is read
-
-
-@dataclass(frozen=True, eq=False)
-class Problem:
-    """What lambda is chosen for: pairs, how they are measured, their associations, the penalty."""
-
-    pairs: Pairs
-    measure: Measure
-    cross_terms: bool
-    associations: Associations
-    penalty: Penalty
 
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
     """The lambda chosen, and how each candidate did on held-out rows.
 
-    `lams` and `losses` are empty if lambda was given.
+    `lams` and `losses` are empty if no rows were held out.
     """
 
     lam: float
@@ -54,7 +36,7 @@ class Tuning:
 
     @classmethod
     def given(cls, lam: float, penalty: Penalty) -> Tuning:
-        """A lambda that was not chosen."""
+        """A lambda that was not chosen on held-out rows."""
         return cls(lam, penalty, np.empty(0), np.empty(0))
 
     @property
@@ -76,6 +58,22 @@ class Fixed:
     def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
         """Take the lambda that is given."""
         return Tuning.given(float(self.lam), problem.penalty)
+
+
+@dataclass(frozen=True)
+class Smallest:
+    """The smallest lambda of the path, 0.001 of the largest relevance; ``"smallest"`` for short.
+
+    No rows are held out, so that associations are computed once instead of once per fold.
+    """
+
+    alias: ClassVar[str] = "smallest"
+
+    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+        """Take the end of the path, which features and knockoffs share in alike."""
+        penalised = not isinstance(problem.penalty, NoPenalty)
+        lam = FLOOR * lambda_max(problem.associations) if penalised else 0.0
+        return Tuning.given(lam, problem.penalty)
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,7 @@ class CrossValidation:
         penalty = problem.penalty
         if isinstance(penalty, NoPenalty):
             return Tuning.given(0.0, penalty)
-        held_out = _hold_out(problem, self.folds, self.debiased, rng, work)
+        held_out = hold_out(problem, self.folds, self.debiased, rng, work)
         lams: Vector = np.asarray(
             lambda_max(problem.associations) * np.geomspace(1.0, FLOOR, N_LAMS)
         )
@@ -156,7 +154,7 @@ class Bayes:
         penalties = self.penalties or (problem.penalty,)
         if penalties == (NoPenalty(),):
             return Tuning.given(0.0, penalties[0])
-        held_out = _hold_out(problem, self.folds, False, rng, work)
+        held_out = hold_out(problem, self.folds, False, rng, work)
         largest = lambda_max(problem.associations)
 
         def held_out_loss(trial: Any) -> float:
@@ -184,7 +182,26 @@ class Bayes:
         return Tuning(float(largest * best["share"]), penalty, lams[order], losses[order])
 
 
-TUNINGS: dict[str, type[Any]] = {"cv": CrossValidation, "bayes": Bayes, "fixed": Fixed}
+@dataclass(frozen=True)
+class Auto:
+    """`Smallest` for projection correlation, else `CrossValidation`; ``"auto"`` for short.
+
+    With projection correlation, cross-validation ends at the smallest lambda or next to it and
+    selects the same features; with other measures it does not (benchmarks/studies/tuning.py).
+    """
+
+    alias: ClassVar[str] = "auto"
+
+    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+        """Hold out rows only where that changes the answer."""
+        by_counting = isinstance(problem.measure, ProjectionCorrelation)
+        way = Smallest() if by_counting else CrossValidation()
+        return way.choose(problem, rng, work)
+
+
+TUNINGS: dict[str, type[Any]] = {
+    one.alias: one for one in (Auto, Smallest, CrossValidation, Bayes, Fixed)
+}
 
 
 def as_tuning(lam: Any) -> Any:
@@ -193,85 +210,3 @@ def as_tuning(lam: Any) -> Any:
         return Fixed(float(lam))
     except (TypeError, ValueError):
         return read_strategy("lam", lam, TUNINGS, "choose")
-
-
-def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:
-    """Fold of every row: each class, and each part of the rows, dealt out evenly.
-
-    Rows of one group stay together: then groups are dealt out.
-    """
-    stratum = pairs.part.astype(np.intp)
-    target, codes = pairs.study.target, pairs.study.rows.codes
-    if codes is not None:
-        numbers = np.unique(codes, return_inverse=True)[1]
-        return np.asarray(rng.permutation(numbers.max() + 1)[numbers] % n_folds)
-    if target.kind == "classes":
-        stratum = stratum + 2 * target.values.astype(np.intp)
-    fold = np.empty(len(stratum), dtype=np.intp)
-    dealt = 0
-    for value in np.unique(stratum):
-        rows = rng.permutation(np.flatnonzero(stratum == value))
-        fold[rows] = (dealt + np.arange(len(rows))) % n_folds
-        dealt += len(rows)
-    return fold
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldOut:
-    """Associations of the training rows and of the rows held out, and the number of the latter."""
-
-    train: Associations
-    test: Associations
-    n_rows: int
-
-
-def _hold_out(
-    problem: Problem, folds: int, debiased: bool, rng: Generator, work: Work
-) -> list[_HeldOut]:
-    """Associations of every fold, in the units of all rows."""
-    pairs, study = problem.pairs, problem.pairs.study
-    measure, values, target = problem.measure.in_fixed_units(study.columns.values, study.target)
-    fixed = replace(study, columns=replace(study.columns, data=values), target=target)
-    pairs = replace(pairs, study=fixed)
-    associated: Callable[[Pairs], Associations] = partial(
-        associate_pairs, measure=measure, cross_terms=problem.cross_terms, work=work
-    )
-    n_folds = max(2, min(folds, study.columns.n_rows // MIN_ROWS))
-    fold = deal_folds(pairs, n_folds, rng)
-    found = []
-    for k in range(n_folds):
-        train, test = (pairs.take(np.flatnonzero(rows)) for rows in (fold != k, fold == k))
-        held_out = associated(test)
-        if debiased:
-            held_out = _debiased(held_out, test, measure, problem.cross_terms, rng, work)
-        found.append(_HeldOut(associated(train), held_out, test.study.columns.n_rows))
-        work.report("tuning", k + 1, n_folds)
-    return found
-
-
-def _debiased(
-    found: Associations,
-    test: Pairs,
-    measure: Measure,
-    cross_terms: bool,
-    rng: Generator,
-    work: Work,
-) -> Associations:
-    """Take from every association the mean of those between columns whose rows are shuffled."""
-    columns, k, work = test.study.columns, test.n_features, work.quietly()
-    shuffled = rng.permutation(columns.n_rows)
-    relevance = Associator(columns, measure, work).with_target(
-        take_rows(test.study.target, shuffled)
-    )
-    some = rng.permutation(k)[:BIAS_FEATURES]
-    some = np.concatenate([some, some + k])
-    values = columns.values[:, some]
-    both = Columns.bare(np.hstack([values, values[shuffled]]))
-    between = Associator(both, measure, work).with_each_other()[: len(some), len(some) :]
-    bias, common = min(float(relevance.mean()), 0.9), min(float(between.mean()), 0.9)
-    redundancy = (found.redundancy - common) / (1 - common)
-    constant = np.diag(found.redundancy) == 0
-    redundancy[constant] = redundancy[:, constant] = 0.0
-    if not cross_terms:
-        redundancy[:k, k:] = redundancy[k:, :k] = 0.0
-    return Associations((found.relevance - bias) / (1 - bias), redundancy, found.target)

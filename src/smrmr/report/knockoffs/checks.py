@@ -70,7 +70,7 @@ def lambda_verdict(selection: Selection) -> Verdict:
     draws = selection.evidence.draws
     low = sum(draw.at_floor for draw in draws)
     if not any(np.isfinite(draw.losses).any() for draw in draws):
-        return not_tested("It was given, so that no choice was made.")
+        return not_tested("No rows were held out to choose it.")
     if low:
         return look(f"The smallest value that was tried won{_how_often(low, len(draws))}.")
     return fine("The best value lies within those that were tried.")

@@ -130,7 +130,7 @@ def lambda_plot(selection: Selection) -> Plot:
         marks.append(Points(lams[nearest], losses[nearest], "selected", (tip,)))
     if not marks:
         values = ", ".join(f"{lam:g}" for lam in sorted({draw.lam for draw in draws}))
-        return Plot(title, nothing=f"Lambda was given ({values}), so there is no curve.")
+        return Plot(title, nothing=f"No rows were held out to choose lambda ({values}).")
     if len(draws) == 1:
         marks.append(Rule(draw.lam, f"chosen: {draw.lam:.3g}", vertical=True))
     return Plot(title, "lambda", "held-out loss", tuple(marks), x_log=True)

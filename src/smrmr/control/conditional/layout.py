@@ -170,7 +170,8 @@ def _most_associated(study: Study, groups: Groups, work: Work) -> Indices:
     features = groups.copies.modelled
     if len(features) <= MOST_TESTED:
         return features
-    engine = Associator(study.columns.take(columns=features), as_measure("pc"), work)
+    exact = as_measure("pc(anchors=all)")  # anchors would go by where rows stand
+    engine = Associator(study.columns.take(columns=features), exact, work)
     order = np.argsort(-engine.with_target(study.target), kind="stable")
     group = groups.hypotheses[-1][features]
     return np.asarray(features[np.isin(group, _first_groups(group[order], MOST_TESTED))])

@@ -11,6 +11,7 @@ from sklearn.linear_model import Lasso, LinearRegression
 import smrmr.control.conditional.ridge as ridge_module
 from smrmr import ConditionalTests, Recipe, relevance, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
+from smrmr.control.conditional.basis import Basis
 from smrmr.control.conditional.dependence import (
     GRID,
     MOST_COUNTED,
@@ -19,7 +20,7 @@ from smrmr.control.conditional.dependence import (
     projection_covariances,
     ranks_of,
 )
-from smrmr.control.conditional.distil import Basis, Distiller, through_link
+from smrmr.control.conditional.distil import Distiller, through_link
 from smrmr.control.conditional.guard import still_depends
 from smrmr.control.conditional.layout import Layout
 from smrmr.control.conditional.null import covariance_tail

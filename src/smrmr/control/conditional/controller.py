@@ -17,8 +17,9 @@ from ...runs.blocks import one_blas_thread
 from ...runs.work import Work
 from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices
+from .basis import Basis
 from .dependence import STATISTICS
-from .distil import MOST_PROPOSED, PROPOSALS, Basis, BestOf, Distiller
+from .distil import MOST_PROPOSED, PROPOSALS, BestOf, Distiller
 from .evidence import Fit, TestEvidence
 from .layout import Layout, lay_out, most_of_one
 from .multiplicity import RULES

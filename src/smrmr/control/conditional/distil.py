@@ -16,7 +16,6 @@ can be had again `without` some columns, so that nothing that saw them is left.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -25,6 +24,7 @@ import numpy as np
 from ...association.associations import Associations
 from ...solver import solve
 from ...types import Indices, Mask, Matrix, Vector
+from .basis import Basis
 from .paths import Path, follow
 from .ridge import KernelRidge
 from .scores import Part
@@ -36,8 +36,6 @@ MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
 LEAST_LEFT = 0.05  # of a row's own weight in its residual
 PROPOSALS = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
-ROWS_AT_ONCE = 4096  # that are worked on together
-JITTER = 1e-10  # of the trace of inner products, so that their Cholesky factor exists
 SHARPNESS = 2  # with which fits are weighed by their errors
 NONE = np.empty(0, np.intp)  # no column left out
 
@@ -56,75 +54,6 @@ class Distilled:
     bent: bool
     used: Indices
     explained: dict[str, float]
-
-
-@dataclass(frozen=True, eq=False)
-class Basis:
-    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|.
-
-    They are free of the orthonormal rows `given`, what covariates span, and so is the target: that
-    is a fit in which covariates take part without a penalty. Of many rows columns are held in
-    single precision, and worked on in double precision, some rows at a time.
-    """
-
-    columns: Matrix
-    given: Matrix
-
-    @property
-    def features(self) -> Matrix:
-        """Columns without their bows."""
-        return self.columns[: len(self.columns) // 2]
-
-    @cached_property
-    def gram(self) -> Matrix:
-        """Inner products of all columns, over n."""
-        total = np.zeros((len(self.columns), len(self.columns)))
-        for rows in self._blocks():
-            block = self.columns[:, rows].astype(np.float64, copy=False)
-            total += block @ block.T
-        return total / self.n_rows
-
-    def products(self, y: Vector) -> Vector:
-        """Inner products of all columns with y, over n."""
-        total = np.zeros(len(self.columns))
-        for rows in self._blocks():
-            total += self.columns[:, rows].astype(np.float64, copy=False) @ y[rows]
-        return total / self.n_rows
-
-    def residual(self, y: Vector, coefficients: Vector) -> tuple[Vector, Vector]:
-        """What a linear fit leaves of y, and the weight of every row in its own fit.
-
-        The fit is to the columns with coefficients other than 0, covariates and a constant.
-        """
-        support = np.flatnonzero(coefficients)
-        left, weight = y.copy(), self._own_weight.copy()
-        product = self.n_rows * self.gram[np.ix_(support, support)]
-        product += JITTER * np.trace(product) * np.eye(len(support))
-        to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
-        for rows in self._blocks():
-            block = self.columns[support, rows].astype(np.float64, copy=False)
-            left[rows] -= coefficients[support] @ block
-            weight[rows] += np.sum((block.T @ to_orthonormal) ** 2, axis=1)
-        return left, weight
-
-    def _blocks(self) -> Iterator[slice]:
-        for start in range(0, self.n_rows, ROWS_AT_ONCE):
-            yield slice(start, start + ROWS_AT_ONCE)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of samples."""
-        return int(self.columns.shape[1])
-
-    @property
-    def freedom(self) -> int:
-        """Number of samples less what covariates take up."""
-        return self.n_rows - len(self.given)
-
-    @cached_property
-    def _own_weight(self) -> Vector:
-        """Weight of every row in its own fit to covariates and a constant."""
-        return np.asarray(np.sum(self.given**2, axis=0) + 1 / self.n_rows)
 
 
 @dataclass(eq=False)
@@ -162,8 +91,8 @@ class Distiller:
         bows = bent.least < straight.least
         lasso = (bent if bows else straight).chosen
         support = np.flatnonzero(lasso)
-        own, weight = self.basis.residual(y, lasso)
-        left_out = own / np.maximum(1 - weight, LEAST_LEFT)
+        own = self.basis.residual(y, lasso)
+        left_out = own / np.maximum(1 - self.basis.weight(support), LEAST_LEFT)
         chosen = {name: self._propose(name, out, lasso, bows) for name in self.proposals}
         kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
         better = min(kernel.values(), key=lambda fit: fit.error).residual

@@ -31,13 +31,13 @@ def resident(field):
     return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
-def in_own_process(*arguments, **environment):
+def in_own_process(*arguments, timeout=None, **environment):
     """What the running script prints when it is run again with `arguments`.
 
-    `environment` are variables that differ in the new process.
+    `environment` are variables that differ in the new process, `timeout` is in seconds.
     """
     script = sys.modules["__main__"].__spec__.name
     command = [sys.executable, "-m", script, *map(str, arguments)]
     variables = os.environ | environment
-    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=variables)
-    return run.stdout
+    asked = {"stdout": subprocess.PIPE, "text": True, "check": True, "timeout": timeout}
+    return subprocess.run(command, env=variables, **asked).stdout

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from ..types import Matrix, Vector
 
+VALUES_AT_ONCE = 2**20  # which stay near the processor
+
 
 def average_ranks(values: NDArray[Any], axis: int = -1) -> Matrix:
     """Ranks from 1 along an axis; ties share the average of theirs. Nothing may be missing.
@@ -16,8 +18,11 @@ def average_ranks(values: NDArray[Any], axis: int = -1) -> Matrix:
     """
     values = np.ascontiguousarray(np.moveaxis(np.asarray(values), axis, -1))
     ranks = np.empty(values.shape)
-    if values.size:
-        _rank_rows(values.reshape(-1, values.shape[-1]), ranks.reshape(-1))
+    n = values.shape[-1]
+    rows, out = values.reshape(-1, n or 1), ranks.reshape(-1, n or 1)
+    width = max(1, VALUES_AT_ONCE // max(n, 1))
+    for start in range(0, len(rows), width):
+        _rank_rows(rows[start : start + width], out[start : start + width].reshape(-1))
     return np.moveaxis(ranks, -1, axis)
 
 

@@ -32,13 +32,13 @@ def _rank_rows(values: NDArray[Any], out: Vector) -> None:
     order = np.argsort(values, axis=1)  # ties in any order
     order += n * np.arange(n_rows)[:, None]
     order = order.ravel()
-    ordered = values.ravel()[order]
+    ordered = values.ravel().take(order)
     starts = np.ones(values.size, dtype=bool)  # of runs of equal values
     np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
     starts[::n] = True
-    first = np.flatnonzero(starts)
-    if len(first) == values.size:
+    if starts.all():
         out[order] = np.tile(np.arange(1.0, n + 1), n_rows)
         return
+    first = np.flatnonzero(starts)
     length = np.diff(first, append=values.size)
     out[order] = np.repeat(first % n + (length + 1) / 2, length)

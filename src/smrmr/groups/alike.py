@@ -103,7 +103,10 @@ def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, fl
         last = p if p <= ALL_PAIRS else min(p, start + TILE + WINDOW)
         for other in range(start, last, TILE):
             tile = ranks[start : start + TILE] @ ranks[other : other + TILE].T
-            _unite(tile, start, other, cut - ROUNDING, parents)
+            if start == other:
+                np.fill_diagonal(tile, 0)
+            if max(tile.max(), -tile.min()) >= cut - ROUNDING:
+                _unite(tile, start, other, cut - ROUNDING, parents)
     roots = all_roots(parents)
     order = np.argsort(roots, kind="stable")
     sets = np.split(order, np.flatnonzero(np.diff(roots[order])) + 1)

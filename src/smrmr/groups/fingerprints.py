@@ -1,18 +1,20 @@
 """Takes fingerprints of columns, block by block, by which copies are found without all pairs."""
 
-import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.compiled import compiled, compiled_reordering
+from ..data.ranks import average_ranks
+from ..data.scaling import unit_scale
 from ..measures.contingency_loops import code_small_integers
-from ..types import Mask, Matrix, Vector
+from ..types import Indices, Mask, Matrix
 
 CODED_LEVELS = 16  # columns of so few levels are compared level by level
 PROBES = 4
 DIGITS = 1e10  # columns that agree in ten digits have one digest
+AT_ONCE = 2**15  # values that are looked at together
 
 
 class Fingerprints(NamedTuple):
@@ -45,18 +47,23 @@ def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerp
     constant = levels == 1
     places, ranked_places = (np.full((k, probes.shape[1]), np.nan) for _ in range(2))
     digest, ranked_digest = (np.zeros((k, 2), dtype=np.uint64) for _ in range(2))
-    if few.any():
-        _hash_levels(codes, levels, ranked_digest)
-    rest = np.flatnonzero(~few)
-    if rest.size:
-        rows = np.ascontiguousarray(rows[rest], dtype=np.float64)
-        probes = np.ascontiguousarray(probes.T)
-        places[rest], digest[rest], constant[rest] = _placed(rows, probes)
+    for which in _some(np.flatnonzero(few), len(values)):
+        levels_from_middle = 2 * codes[which].astype(np.int64)
+        levels_from_middle -= levels[which, None] - 1  # so that a mirror image is the negative
+        ranked_digest[which] = _digests(levels_from_middle)
+    for which in _some(np.flatnonzero(~few), len(values)):
+        some = np.ascontiguousarray(rows[which], dtype=np.float64)
+        places[which], digest[which], constant[which] = _placed(some, probes)
         if not by_rank:
-            tied = have_ties(rows.T)
-            rest, rows = rest[tied], rows[tied]
-        ranked_places[rest], ranked_digest[rest] = _placed_by_rank(rows, probes)
+            tied = have_ties(some.T)
+            which, some = which[tied], some[tied]
+        ranked_places[which], ranked_digest[which] = _placed_by_rank(some, probes)
     return Fingerprints(constant, few, places, digest, ranked_places, ranked_digest)
+
+
+def _some(which: Indices, n: int) -> list[Indices]:
+    """Columns of n values, as many at a time as stay in fast memory."""
+    return np.split(which, range(max(1, AT_ONCE // n), len(which), max(1, AT_ONCE // n)))
 
 
 def have_ties(values: NDArray[Any]) -> Mask:
@@ -77,151 +84,51 @@ def _coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[An
     return rows, codes, levels
 
 
-@compiled
 def _many_levels(rows: NDArray[Any], levels: NDArray[Any]) -> Mask:
     """Which rows show more than a few levels among their first values, as most do.
 
     Rows whose levels are counted already are passed over.
     """
-    many = np.zeros(len(rows), np.bool_)
-    seen = np.empty(CODED_LEVELS + 1, rows.dtype)
-    for k in range(len(rows)):
-        found = 0
-        for i in range(0 if levels[k] else min(rows.shape[1], 4 * CODED_LEVELS)):
-            at = 0
-            while at < found and seen[at] != rows[k, i]:
-                at += 1
-            if at == found:
-                seen[at] = rows[k, i]
-                found += 1
-                if found > CODED_LEVELS:
-                    many[k] = True
-                    break
+    many = np.zeros(len(rows), dtype=bool)
+    for looked_at in (CODED_LEVELS + 1, 4 * CODED_LEVELS):
+        asked = np.flatnonzero((levels == 0) & ~many)
+        first = np.sort(rows[asked, :looked_at], axis=1)
+        many[asked] = (first[:, 1:] != first[:, :-1]).sum(axis=1) >= CODED_LEVELS
     return many
 
 
 def _placed(rows: Matrix, probes: Matrix) -> tuple[Matrix, NDArray[np.uint64], Mask]:
     """Places and digests of columns, given as rows, and which of them are constant."""
-    places = np.empty((len(rows), len(probes)))
-    digest = np.empty((len(rows), 2), dtype=np.uint64)
-    constant = np.empty(len(rows), dtype=bool)
-    _place(rows, probes, places, digest, constant)
-    return places, digest, constant
+    unit = unit_scale(rows)
+    noise = 1e-13 * np.sqrt(rows.shape[1]) * np.abs(unit).max(axis=1)  # as in `unit_columns`
+    unit -= unit.mean(axis=1, keepdims=True)
+    norms = np.sqrt(np.einsum("ki,ki->k", unit, unit))
+    constant = norms <= noise
+    unit *= np.where(constant, 0.0, 1 / np.where(constant, 1.0, norms))[:, None]
+    places = np.abs(unit @ probes)
+    unit *= DIGITS
+    return places, _digests(np.rint(unit, out=unit)), constant
 
 
 def _placed_by_rank(rows: Matrix, probes: Matrix) -> tuple[Matrix, NDArray[np.uint64]]:
     """Places and digests of the ranks of columns, given as rows."""
-    places = np.empty((len(rows), len(probes)))
-    digest = np.empty((len(rows), 2), dtype=np.uint64)
-    _place_ranks(rows, np.argsort(rows, axis=1), probes, places, digest)
-    return places, digest
+    centred = average_ranks(rows)
+    centred *= 2
+    centred -= rows.shape[1] + 1  # whole numbers now
+    norms = np.sqrt(np.einsum("ki,ki->k", centred, centred))
+    places = np.abs(centred @ probes) / np.where(norms > 0, norms, 1.0)[:, None]
+    return places, _digests(centred)
 
 
-@compiled
-def _place(
-    rows: Matrix, probes: Matrix, places: Matrix, digest: NDArray[Any], constant: Mask
-) -> None:
-    """Digests do not change with the sign of a column."""
-    n = rows.shape[1]
-    unit, digits = np.empty(n), np.empty(n, np.int64)
-    for k in range(len(rows)):
-        constant[k] = not _to_unit(rows[k], unit)
-        _project(unit, probes, 1.0, places[k])
-        for i in range(n):
-            digits[i] = np.int64(np.rint(DIGITS * unit[i]))
-        _mix(digits, 0 if places[k, 0] < 0 else -1, digest[k])
-        places[k] = np.abs(places[k])
+def _digests(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    """128 bits of every row of whole numbers, the same for a row and its negative.
+
+    Two sums of the numbers, weighted at random, modulo 2**64: those of the negative are negative.
+    """
+    sums = rows.astype(np.int64, copy=False).view(np.uint64) @ _weights(rows.shape[1])
+    return np.where(sums[:, :1] > -sums[:, :1], -sums, sums)
 
 
-@compiled
-def _place_ranks(
-    rows: Matrix, order: NDArray[Any], probes: Matrix, places: Matrix, digest: NDArray[Any]
-) -> None:
-    """As `_place` for average ranks, which are whole numbers once doubled."""
-    n = rows.shape[1]
-    ranks = np.empty(n, np.int64)
-    for k in range(len(rows)):
-        row, turn = rows[k], order[k]
-        start, squares = 0, 0.0
-        while start < n:
-            stop = start + 1
-            while stop < n and row[turn[stop]] == row[turn[start]]:
-                stop += 1
-            centred = start + stop - n
-            squares += float(stop - start) * float(centred) ** 2
-            for i in range(start, stop):
-                ranks[turn[i]] = centred
-            start = stop
-        _project(ranks, probes, 1.0 / np.sqrt(squares) if squares > 0 else 0.0, places[k])
-        _mix(ranks, 0 if places[k, 0] < 0 else -1, digest[k])
-        places[k] = np.abs(places[k])
-
-
-@compiled_reordering
-def _to_unit(row: Vector, unit: Vector) -> bool:
-    """Centre a row and divide it by its norm, as `unit_columns` does; False for a constant."""
-    n, top = len(row), 0.0
-    for i in range(n):
-        top = max(top, abs(row[i]))
-    exponent = -math.frexp(top)[1]  # a power of two, in two steps, since one may be too large
-    first = math.ldexp(1.0, exponent // 2)
-    second = math.ldexp(1.0, exponent - exponent // 2)
-    mean = 0.0
-    for i in range(n):
-        unit[i] = row[i] * first * second
-        mean += unit[i]
-    mean /= n
-    rest = 0.0  # of the mean, which rounding left
-    for i in range(n):
-        unit[i] -= mean
-        rest += unit[i]
-    rest /= n
-    squares = 0.0
-    for i in range(n):
-        unit[i] -= rest
-        squares += unit[i] * unit[i]
-    norm = math.sqrt(squares)
-    varies = norm > 1e-13 * math.sqrt(n) * top * first * second
-    for i in range(n):
-        unit[i] = unit[i] / norm if varies else 0.0
-    return varies
-
-
-@compiled_reordering
-def _project(row: NDArray[Any], probes: Matrix, scale: float, out: Vector) -> None:
-    for j in range(len(probes)):
-        total = 0.0
-        for i in range(len(row)):
-            total += row[i] * probes[j, i]
-        out[j] = scale * total
-
-
-@compiled
-def _mix(row: NDArray[Any], mirror: int, out: NDArray[Any]) -> None:
-    """128 bits of a row of whole numbers, or of `mirror` less each: every one is mixed in."""
-    shift = np.uint64(29)
-    one, two = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
-    for i in range(len(row)):
-        number = np.int64(row[i])
-        word = np.uint64(mirror - number if mirror >= 0 else number)
-        one = (one ^ word) * np.uint64(0xBF58476D1CE4E5B9)
-        one ^= one >> shift
-        two = (two + word) * np.uint64(0x94D049BB133111EB)
-        two ^= two >> shift
-    out[0], out[1] = one, two
-
-
-@compiled
-def _hash_levels(codes: NDArray[Any], levels: NDArray[Any], out: NDArray[Any]) -> None:
-    """Digest of every row of levels or of its mirror image, whichever is first in dictionaries."""
-    for k in range(len(codes)):
-        if levels[k] == 0:
-            continue
-        top = levels[k] - 1
-        mirror = -1
-        for i in range(codes.shape[1]):
-            if 2 * codes[k, i] != top:
-                if 2 * codes[k, i] > top:
-                    mirror = top
-                break
-        _mix(codes[k], mirror, out[k])
+@lru_cache(maxsize=1)
+def _weights(n: int) -> NDArray[np.uint64]:
+    return np.random.default_rng(0).integers(2**64, size=(n, 2), dtype=np.uint64)

@@ -29,13 +29,17 @@ LOW = np.uint64(2**40 - 1)
 SHIFT = np.uint64(40)
 
 
-@compiled
 def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
     """Return `below`, `through` and the number of distinct values of each sorted row."""
-    n_columns, n = values.shape
-    below, through = np.empty_like(order), np.empty_like(order)
-    levels = np.empty(n_columns, np.int64)
-    for k in range(n_columns):
+    below, through, levels = np.empty_like(order), np.empty_like(order), np.empty(len(order), int)
+    _rank(values, order, below, through, levels)
+    return below, through, levels
+
+
+@compiled
+def _rank(values: Array, order: Array, below: Array, through: Array, levels: Array) -> None:
+    n = values.shape[1]
+    for k in range(len(values)):
         start, distinct = 0, 0
         while start < n:
             stop = start + 1
@@ -47,7 +51,6 @@ def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
             distinct += 1
             start = stop
         levels[k] = distinct
-    return below, through, levels
 
 
 def rank_type(n: int) -> type[np.signedinteger[Any]]:
@@ -76,6 +79,14 @@ def _count_below(place: Any, words: Array, before: Array) -> Any:
     word = np.uint64(place) >> np.uint64(6)
     bits = words[word] & ((ONE << (np.uint64(place) & np.uint64(63))) - ONE)
     return before[word] + np.int32(popcount(bits))
+
+
+@compiled
+def _forget(words: Array, before: Array) -> None:
+    """Take nothing."""
+    for word in range(len(words)):
+        words[word] = 0
+        before[word] = 0
 
 
 @compiled
@@ -112,7 +123,6 @@ def _add_terms(
     sums[1] += total >> SHIFT
 
 
-@compiled
 def cross_sweep(
     order_a: Array, order_b: Array, chosen: Array, same: bool, ranks: Array, out: Array
 ) -> None:
@@ -125,21 +135,41 @@ def cross_sweep(
     ``c_r`` the number of samples below r in both.
     """
     n = order_a.shape[1]
-    words, before = np.zeros(n // 64 + 1, np.uint64), np.zeros(n // 64 + 1, np.int32)
-    place_of, places = np.empty(n, np.int32), np.zeros(BLOCK, np.int32)
-    both, weights = np.zeros(BLOCK, np.int32), np.zeros(BLOCK, np.int32)
-    inside, sums = np.zeros_like(ranks), np.zeros(2, np.uint64)
+    met = np.empty(n // 64 + 1, np.uint64), np.empty(n // 64 + 1, np.int32)
+    places, both, weights = np.zeros((3, BLOCK), np.int32)
+    block = places, both, weights, ranks, np.zeros_like(ranks), np.zeros(2, np.uint64)
+    _sweep(order_a, order_b, chosen, same, np.empty(n, np.int32), *met, *block, out)
+
+
+@compiled
+def _sweep(
+    order_a: Array,
+    order_b: Array,
+    chosen: Array,
+    same: bool,
+    place_of: Array,
+    words: Array,
+    before: Array,
+    places: Array,
+    both: Array,
+    weights: Array,
+    ranks: Array,
+    inside: Array,
+    sums: Array,
+    out: Array,
+) -> None:
+    n = order_a.shape[1]
     for l in range(len(order_b)):  # noqa: E741
         for t in range(n):
             place_of[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
             order = order_a[k]
-            words[:] = 0
-            before[:] = 0
-            sums[:] = 0
+            _forget(words, before)
+            sums[0] = sums[1] = 0
             for start in range(0, n, BLOCK):
-                size = min(BLOCK, n - start)
-                weights[size:] = 0
+                size = BLOCK if n - start > BLOCK else n - start
+                for u in range(size, BLOCK):
+                    weights[u] = 0
                 for u in range(size):
                     sample = np.uint64(order[start + u])
                     place = place_of[sample]

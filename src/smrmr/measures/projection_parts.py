@@ -16,6 +16,7 @@ from ..types import Indices, Matrix, Vector
 from . import contingency_loops as coded_loops
 from . import projection_bits as bits
 from . import projection_loops as loops
+from .level_loops import cross_coded_ranked
 from .vectors import BLOCK, LANES
 
 
@@ -172,7 +173,7 @@ class Coded:
         else:
             chosen = np.zeros(self.n_rows, np.uint8)
             chosen[self.anchors] = 1
-            coded_loops.cross_coded_ranked(*own, other.order, other.through, chosen, out)
+            cross_coded_ranked(*own, other.order, other.through, chosen, out)
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""

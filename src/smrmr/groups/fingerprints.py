@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
+from ..measures.coding_loops import code_small_integers
 from ..measures.compiled import compiled
-from ..measures.contingency_loops import code_small_integers
 from ..types import Mask, Matrix
 
 CODED_LEVELS = 16  # columns of so few levels are compared level by level

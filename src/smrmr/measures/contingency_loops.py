@@ -10,50 +10,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import ONE, compiled, popcount
+from .projection_loops import LOW, SHIFT, joined, split_square
 
 Array = NDArray[Any]
 
-SPAN = 64  # small whole numbers lie within such a range
+SHORT = 7000  # rows up to which the fifth power of their number is a 64-bit integer
+COMPARED = 6  # entries of a table up to which comparing beats counting sample by sample
 
 
 @compiled
-def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, Array]:
-    """Code the rows that hold few small whole numbers without sorting.
+def _cross_three_levels(codes: Array, counts: Array, order: Array, chosen: Array) -> Any:
+    """Cross term of a column of at most three ordered levels and an untied one, at once.
 
-    Returns the level of every sample, the samples of every level (one column per level), and the
-    number of levels of every row, which is 0 for rows that are left uncoded. Genotypes and 0/1
-    columns come through here.
+    Around the sample t in order, of level c, ``v`` is ``n (S - 2 D) - S (n - 1 - 2 t)`` with S the
+    sum of the signs of levels minus c and D that of the t earlier samples.
     """
-    codes = np.empty(values.shape, np.uint8)
-    counts = np.zeros((len(values), max_levels), np.int64)
-    levels = np.zeros(len(values), np.int64)
-    c: Any
-    seen = np.empty(SPAN, np.int64)
-    for k in range(len(values)):
-        row = values[k]
-        low, high = row[0], row[0]
-        for i in range(len(row)):
-            low = min(low, row[i])
-            high = max(high, row[i])
-        if not np.float64(high) - np.float64(low) < SPAN:
-            continue
-        seen[:] = 0
-        whole = True
-        for i in range(len(row)):
-            c = np.int64(row[i] - low)
-            whole = whole and c + low == row[i]
-            seen[c] += 1
-        distinct = np.count_nonzero(seen)
-        if not whole or distinct > max_levels:
-            continue
-        for c in range(SPAN):
-            if seen[c] > 0:
-                counts[k, levels[k]] = seen[c]
-                seen[c] = levels[k]
-                levels[k] += 1
-        for i in range(len(row)):
-            codes[k, i] = seen[np.int64(row[i] - low)]
-    return codes, counts, levels
+    n, n_levels = len(order), len(counts)
+    lowest, highest = counts[0], counts[2] if n_levels > 2 else 0
+    first, middle, last = n - lowest, highest - lowest, highest - n
+    before_low, before_high = np.int64(0), np.int64(0)
+    total, low, high = np.uint64(0), np.uint64(0), np.uint64(0)
+    for t in range(n):
+        r = np.uint64(order[t])
+        c = codes[r]
+        is_low, is_high = np.int64(c == 0), np.int64(c == 2)
+        in_low, in_high = -is_low, -is_high  # all bits or none, since branches would be guesses
+        in_middle = ~(in_low | in_high)
+        signs = (in_low & first) | (in_middle & middle) | (in_high & last)
+        earlier = (in_low & (t - before_low)) | (in_high & (before_high - t))
+        earlier |= in_middle & (before_high - before_low)
+        v = chosen[r] * (n * (signs - 2 * earlier) - signs * (n - 1 - 2 * t))
+        before_low += is_low
+        before_high += is_high
+        if n <= SHORT:
+            total += np.uint64(v * v)
+        else:
+            part, rest = split_square(v)
+            low += part
+            high += rest
+    return joined(low + (total & LOW), high + (total >> SHIFT))
 
 
 @compiled
@@ -79,7 +74,13 @@ def cross_coded_ranked(
     group = np.empty(n_levels, np.int64)
     value = np.empty(n_levels)
     for l in range(len(order)):  # noqa: E741
+        untied = True
+        for t in range(n):
+            untied = untied and through[l, order[l, t]] == t + 1
         for k in range(len(codes)):
+            if untied and not nominal and n_levels <= 3:
+                out[k, l] = _cross_three_levels(codes[k], counts[k], order[l], chosen)
+                continue
             below[:] = 0
             total, start = 0.0, 0
             while start < n:
@@ -174,6 +175,26 @@ def _cross_table(
 
 
 @compiled
+def _count_by_comparing(
+    codes_a: Array, counts_a: Array, codes_b: Array, counts_b: Array, table: Array
+) -> None:
+    """Fill a small contingency table by vector comparisons, its last row and column by margins."""
+    last_a, last_b = table.shape[0] - 1, table.shape[1] - 1
+    for b in range(last_b + 1):
+        table[last_a, b] = counts_b[b]
+    for a in range(last_a):
+        table[a, last_b] = counts_a[a]
+        for b in range(last_b):
+            found = 0
+            for i in range(len(codes_a)):
+                found += (codes_a[i] == a) & (codes_b[i] == b)
+            table[a, b] = found
+            table[a, last_b] -= found
+        for b in range(last_b + 1):
+            table[last_a, b] -= table[a, b]
+
+
+@compiled
 def cross_coded(
     codes_a: Array,
     counts_a: Array,
@@ -187,8 +208,8 @@ def cross_coded(
 ) -> None:
     """Fill `out` for coded columns from their contingency tables.
 
-    A table is counted sample by sample, or, where it is small and many tables share the bit sets of
-    the levels, by popcounts of 64 samples at a time.
+    A table is counted sample by sample or, where it is small, by comparing; where many tables share
+    the bit sets of the levels, by popcounts of 64 samples at a time.
     """
     n = codes_a.shape[1]
     levels_a, levels_b = counts_a.shape[1], counts_b.shape[1]
@@ -207,6 +228,8 @@ def cross_coded(
                     for b in range(levels_b):
                         for w in range(n_words):
                             table[a, b] += np.int64(popcount(planes_a[k, a, w] & planes_b[l, b, w]))
+            elif (levels_a - 1) * (levels_b - 1) <= COMPARED:
+                _count_by_comparing(codes_a[k], counts_a[k], codes_b[l], counts_b[l], table)
             else:
                 for i in range(n):
                     table[codes_a[k, i], codes_b[l, i]] += 1

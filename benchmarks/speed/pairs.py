@@ -135,12 +135,12 @@ def main():
                 old = before.get(f"{kind} all {n}")
                 ratio = f"{old / now[name]:.1f}x" if old else ""
                 detail = f"{1e6 * now[name]:.2f} us" + (f" against {1e6 * old:.2f}" if old else "")
-                report(f"7 PC, a pair, {kind} columns, n={n}, {anchors} anchors", ratio, "", detail)
+                report(f"7 PC, per pair, {kind} columns, n={n}, {anchors} anchors", ratio, "", detail)
         for state, times in (("now", now), ("before", before)):
             some = [times[f"{kind} all {n}"] for n in ROWS if f"{kind} all {n}" in times]
             if some:
                 worst, slope = off_the_law(some)
-                name = f"7 PC, a pair, {kind} columns, off the law, {state}"
+                name = f"7 PC, per pair, {kind} columns, off the law, {state}"
                 report(name, f"{worst:.2f}x", "<= 1.5x", f"n to the power {slope:.2f}")
     shares = (
         ("8 HSIC, n=1000, p=300, share of float32 products", "hsic", "hsic by float32", ">= 40%"),

@@ -135,7 +135,8 @@ def main():
                 old = before.get(f"{kind} all {n}")
                 ratio = f"{old / now[name]:.1f}x" if old else ""
                 detail = f"{1e6 * now[name]:.2f} us" + (f" against {1e6 * old:.2f}" if old else "")
-                report(f"7 PC, per pair, {kind} columns, n={n}, {anchors} anchors", ratio, "", detail)
+                title = f"7 PC, per pair, {kind} columns, n={n}, {anchors} anchors"
+                report(title, ratio, "", detail)
         for state, times in (("now", now), ("before", before)):
             some = [times[f"{kind} all {n}"] for n in ROWS if f"{kind} all {n}" in times]
             if some:

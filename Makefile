@@ -33,6 +33,7 @@ format: $(VENV)/installed-test
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed.association
+	$(BIN)/python -m benchmarks.speed.pairs
 	$(BIN)/python -m benchmarks.speed.solver
 	$(BIN)/python -m benchmarks.speed.knockoffs
 	$(BIN)/python -m benchmarks.speed.fit

@@ -139,3 +139,27 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
         s, t = np.sign(x - x[r]).astype(int), np.sign(y - y[r]).astype(int)
         expected += int(n * (s @ t) - s.sum() * t.sum()) ** 2
     assert out[0, 0] == float(expected)
+
+
+@quiet
+@pytest.mark.parametrize("anchors", ["all", 33])
+def test_bytes_count_as_other_numbers_do(anchors, rng, monkeypatch):
+    """Oracle: the sweep, which knows nothing of levels, on genotypes, gaps and constants."""
+    n, measure = 150, ProjectionCorrelation(anchors)
+    draws = [
+        rng.binomial(2, 0.3, size=n),
+        rng.choice([0, 2], size=n),
+        rng.choice([-3, -1, 0, 4], size=n),
+        rng.integers(0, 12, size=n),
+        rng.integers(0, 2, size=n) + 100,
+        np.full(n, 7),
+        rng.integers(-60, 60, size=n),
+    ]
+    X = np.column_stack(draws).astype(np.int8)
+    targets = [rng.normal(size=n), np.round(rng.normal(size=n), 1), rng.choice(["a", "b"], size=n)]
+    found = [smrmr.relevance(X, y, measure=measure) for y in targets]
+    pairs = smrmr.redundancy(X, measure=measure)
+    monkeypatch.setattr(projection, "TABLE_LEVELS", 1)
+    for values, y in zip(found, targets, strict=True):
+        assert_allclose(values, smrmr.relevance(X.astype(float), y, measure=measure), rtol=1e-12)
+    assert_allclose(pairs, smrmr.redundancy(X.astype(float), measure=measure), rtol=1e-12)

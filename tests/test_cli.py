@@ -106,6 +106,7 @@ def test_every_setting_is_reachable(table, tmp_path):
     arguments.append("--overwrite")
     cases = {
         ("--control", "paper"): KnockoffFilter.paper(),
+        ("--measure", "pc(anchors=all)"): KnockoffFilter(measure="pc(anchors=all)"),
         ("--measure", "pearson", "--penalty", "scad(a=3)"): KnockoffFilter(
             measure="pearson", penalty="scad(a=3)"
         ),

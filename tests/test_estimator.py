@@ -79,8 +79,8 @@ def test_the_papers_preset_names_every_choice(data):
     """The preset must stay the paper's pipeline whatever the defaults become."""
     params = SmRMR.paper(fdr=0.25, penalty="scad").get_params()
     expected = {
-        "measure": ProjectionCorrelation(), "penalty": SCAD(a=3.7, lla_steps=2), "lam__folds": 5,
-        "lam__debiased": False, "screening__share": 0.4, "screening__lam": 0.01,
+        "measure": ProjectionCorrelation("all"), "penalty": SCAD(a=3.7, lla_steps=2),
+        "lam__folds": 5, "lam__debiased": False, "screening__share": 0.4, "screening__lam": 0.01,
         "screening__n_keep": None, "screening__by": "mrmr", "screening__recycle": True,
         "screening__always": False, "knockoffs__s": "equi", "knockoffs__covariance": "sample",
         "knockoffs__copula": False, "n_draws": 1, "cross_terms": True,

@@ -13,7 +13,7 @@ import oracles
 import smrmr
 from columns import NOMINAL, NUMERIC, frame, variables
 from smrmr.measures import MEASURES, hsic, projection
-from smrmr.measures.contingency_loops import code_small_integers
+from smrmr.measures.coding_loops import code_small_integers
 
 ALL = [*MEASURES, smrmr.HSIC("laplacian"), smrmr.HSIC(width=0.7)]
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")

@@ -19,9 +19,8 @@ def projection_covariance_squared(x: Data, y: Data) -> float:
     .. math:: \widehat{\mathrm{Pcov}}_v^2 = \frac{1}{n^3} \sum_{i,l,r}
               [\mathcal{K}_X]_{ilr} [\mathcal{L}_Y]_{ilr}
 
-    Paper: eq. (pc_etim_2). Ties count as a right angle. For numbers about 5 nanoseconds per
-    sample and more where samples are many, see `ProjectionCorrelation`; O(n^3) time and O(n^2)
-    memory for vectors.
+    Paper: eq. (pc_etim_2). Ties count as a right angle. Nearly linear in n for numbers; O(n^3) time
+    and O(n^2) memory for vectors.
 
     Examples
     --------

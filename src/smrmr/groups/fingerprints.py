@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_scale
-from ..measures.contingency_loops import code_small_integers
+from ..measures.coding_loops import code_small_integers
 from ..types import Indices, Mask, Matrix
 
 CODED_LEVELS = 16  # columns of so few levels are compared level by level

@@ -28,8 +28,8 @@ from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..settings import check_choice, check_count
 from ..types import Indices, Matrix
-from . import contingency_loops as coded_loops
 from . import projection_loops as loops
+from .coding_loops import code_small_integers
 from .projection_parts import Angles, Coded, Ranked, bracket, spread_anchors
 from .protocol import ONCE, Measure, Part, Use
 
@@ -102,9 +102,7 @@ class ProjectionCorrelation(Measure):
 
     def tile(self, target: Target | None) -> int:
         """Bit sets of two tiles stay in cache; against a target, calls must be worth their cost."""
-        if target is None:
-            return 64
-        return 512 if target.kind == "multi-output" else 256  # whose slices serve many
+        return 64 if target is None else 512
 
     def _anchors(self, n_rows: int) -> Indices:
         if isinstance(self.anchors, str):
@@ -123,7 +121,9 @@ def _nominal(block: Block, anchors: Indices) -> Coded:
 def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]:
     """Columns with few levels coded, others ranked: without ties, and with ties."""
     n = block.n_rows
-    codes, counts, levels = coded_loops.code_small_integers(block.values, TABLE_LEVELS)
+    codes, counts, levels = code_small_integers(block.values, TABLE_LEVELS)
+    if levels.all():
+        return [Coded(block.columns, codes, counts[:, : levels.max()], False, anchors)]
     rest = np.flatnonzero(levels == 0)
     values = np.ascontiguousarray(block.values[rest], dtype=np.float64)
     order = np.argsort(values, axis=1).astype(np.int32)

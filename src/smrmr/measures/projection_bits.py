@@ -28,7 +28,7 @@ def bit_planes(below: Array, anchors: Array, unequal: bool, space: Array) -> Arr
     n_columns, n = below.shape
     n_tiles = (len(anchors) + LANES - 1) // LANES
     n_bytes = (n + 8 * ROWS - 1) // (8 * ROWS) * ROWS
-    planes = np.zeros((n_tiles, n_columns, n_bytes, LANES), np.uint8)
+    planes = np.empty((n_tiles, n_columns, n_bytes, LANES), np.uint8)
     ranks, own = np.zeros(8 * n_bytes, space.dtype), np.zeros(LANES, space.dtype)
     for k in range(n_columns):
         for i in range(n):
@@ -38,8 +38,8 @@ def bit_planes(below: Array, anchors: Array, unequal: bool, space: Array) -> Arr
             for lane in range(LANES):
                 own[lane] = ranks[anchors[tile * LANES + min(lane, size - 1)]]
             first = (tile * n_columns + k) * n_bytes * LANES
-            for byte in range((n + 7) // 8):
-                inside = (1 << min(8, n - 8 * byte)) - 1  # bits beyond the last sample stay 0
+            for byte in range(n_bytes):
+                inside = (1 << max(0, min(8, n - 8 * byte))) - 1  # no bits beyond the last sample
                 compare_eight(ranks, 8 * byte, own, unequal, inside, planes, first + byte * LANES)
                 for lane in range(size, LANES):
                     planes[tile, k, byte, lane] = 0

@@ -5,7 +5,7 @@ All sums over samples r, the anchors of the angles, are over the `anchors` alone
 """
 
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,7 +36,10 @@ def spread_anchors(n_rows: int, n_anchors: int) -> Indices:
 
 @dataclass(eq=False)
 class Ranked:
-    """Columns with many levels, as ranks; with `bit_sets`, ready for those too."""
+    """Columns with many levels, as ranks.
+
+    With `bit_sets`, `planes` has those of the samples below each anchor.
+    """
 
     columns: Indices
     order: NDArray[np.int32]
@@ -45,8 +48,10 @@ class Ranked:
     tied: bool
     anchors: Indices
     bit_sets: bool
+    planes: NDArray[np.uint8] = field(init=False)
     u: Vector = field(init=False)
     energies: Vector = field(init=False)
+    _unequal: NDArray[np.uint8] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         n = self.n_rows
@@ -56,7 +61,9 @@ class Ranked:
         self.u = (signs**2).sum(axis=1)
         self.energies = bracket(cross, self.u, self.u, n, len(self.anchors))
         if self.bit_sets:
-            _ = self.planes, self.unequal if self.tied else None
+            self.planes = bits.bit_planes(self.below, self.anchors, False, self._space)
+        if self.bit_sets and self.tied:
+            _ = self.unequal
 
     @property
     def n_rows(self) -> int:
@@ -73,15 +80,15 @@ class Ranked:
         """Sum over i of sign(x_i - x_r), for every column and anchor r."""
         return (np.int32(self.n_rows) - self.below - self.through).take(self.anchors, axis=1)
 
-    @cached_property
-    def planes(self) -> NDArray[np.uint8]:
-        """Bit sets of the samples below each anchor."""
-        return bits.bit_planes(self.below, self.anchors, False, self._space)
-
-    @cached_property
+    @property
     def unequal(self) -> NDArray[np.uint8]:
-        """Bit sets of the samples that differ from each anchor."""
-        return bits.bit_planes(self.below, self.anchors, True, self._space)
+        """Bit sets of the samples that differ from each anchor, made when columns with ties come.
+
+        Threads that ask at once may make them twice; a lock would make all columns wait.
+        """
+        if self._unequal is None:
+            self._unequal = bits.bit_planes(self.below, self.anchors, True, self._space)
+        return self._unequal
 
     @property
     def _space(self) -> NDArray[Any]:

@@ -1,0 +1,90 @@
+"""Codes columns of few small whole numbers, such as genotypes, without sorting."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .compiled import compiled
+
+Array = NDArray[Any]
+
+SPAN = 64  # small whole numbers lie within such a range
+LOOKED_AT = 16  # values of a row that tell whether it may hold whole numbers
+NARROW_SPAN = 8  # and bytes that are compared with one level after the other within this one
+
+
+@compiled
+def _code_bytes(row: Array, low: Any, high: Any, codes: Array, counts: Array) -> bool:
+    """Code bytes of few neighbouring levels, by vector instructions; False for others."""
+    n_levels = np.int64(high) - low + 1
+    if n_levels > min(NARROW_SPAN, len(counts)):
+        return False
+    for level in range(n_levels):
+        found = 0
+        for i in range(len(row)):
+            found += row[i] == low + level
+        if found == 0:
+            for other in range(level):
+                counts[other] = 0
+            return False
+        counts[level] = found
+    for i in range(len(row)):
+        codes[i] = row[i] - low
+    return True
+
+
+def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, Array]:
+    """Code the rows that hold few small whole numbers without sorting.
+
+    Returns the level of every sample, the samples of every level (one column per level), and the
+    number of levels of every row, which is 0 for rows that are left uncoded. Genotypes and 0/1
+    columns come through here.
+    """
+    codes = np.empty(values.shape, np.uint8)
+    counts = np.zeros((len(values), max_levels), np.int64)
+    levels = np.zeros(len(values), np.int64)
+    if _may_be_whole(values).any():  # which saves compiling what follows
+        _code(values, np.empty(SPAN, np.int64), codes, counts, levels)
+    return codes, counts, levels
+
+
+def _may_be_whole(values: Array) -> NDArray[np.bool_]:
+    """Rows whose first values differ by whole numbers, as those of all that are coded do."""
+    first = values[:, :LOOKED_AT].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # of the largest numbers
+        steps = first - first[:, :1]
+        return np.asarray((np.abs(steps - np.rint(steps)) < 1e-3).all(axis=1))
+
+
+@compiled
+def _code(values: Array, seen: Array, codes: Array, counts: Array, levels: Array) -> None:
+    c: Any
+    for k in range(len(values)):
+        row = values[k]
+        low, high = row[0], row[0]
+        for i in range(len(row)):
+            low = row[i] if row[i] < low else low
+            high = row[i] if row[i] > high else high
+        if not np.float64(high) - np.float64(low) < SPAN:
+            continue
+        if values.itemsize == 1 and _code_bytes(row, low, high, codes[k], counts[k]):
+            levels[k] = np.int64(high) - low + 1
+            continue
+        for c in range(SPAN):
+            seen[c] = 0
+        distinct, whole = 0, True
+        for i in range(len(row)):
+            c = np.int64(row[i] - low)
+            whole = whole and c + low == row[i]
+            distinct += seen[c] == 0
+            seen[c] += 1
+        if not whole or distinct > counts.shape[1]:
+            continue
+        for c in range(SPAN):
+            if seen[c] > 0:
+                counts[k, levels[k]] = seen[c]
+                seen[c] = levels[k]
+                levels[k] += 1
+        for i in range(len(row)):
+            codes[k, i] = seen[np.int64(row[i] - low)]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 from time import perf_counter
 
 
-def best(*functions, repeat=5):
+def best(*functions, repeat=5, clock=perf_counter):
     """Best time of each function, alternating between them."""
     times = [[] for _ in functions]
     for _ in range(repeat):
         for function, found in zip(functions, times, strict=True):
-            start = perf_counter()
+            start = clock()
             function()
-            found.append(perf_counter() - start)
+            found.append(clock() - start)
     return [min(found) for found in times]
 
 
@@ -30,8 +31,13 @@ def resident(field):
     return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
-def in_own_process(*arguments):
-    """What the running script prints when it is run again with `arguments`."""
+def in_own_process(*arguments, **environment):
+    """What the running script prints when it is run again with `arguments`.
+
+    `environment` are variables that differ in the new process.
+    """
     script = sys.modules["__main__"].__spec__.name
     command = [sys.executable, "-m", script, *map(str, arguments)]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    variables = os.environ | environment
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=variables)
+    return run.stdout

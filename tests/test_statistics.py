@@ -26,7 +26,7 @@ def one(design, n, p, measure, penalty, seed):
         y, true = np.random.default_rng([8, seed]).normal(size=n), data.support[:0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one good draw in a hundred fails its diagnosis
-        settings = recipe(fdr=LEVEL, measure=measure, penalty=penalty, target=kind)
+        settings = recipe(fdr=LEVEL, measure=measure, penalty=penalty, lam="cv", target=kind)
         found = select(data.X, y, settings, rng=seed)
     hits = np.isin(found.selected, true).sum()
     n_found = len(found.selected)

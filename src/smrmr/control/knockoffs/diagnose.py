@@ -11,6 +11,7 @@ from ...data.columns import Columns, as_columns
 from ...data.messages import named
 from ...data.ranks import average_ranks
 from ...data.scaling import unit_columns
+from ...measures.compiled import compiled
 from ...settings import as_generator
 from ...types import Data, Indices, Mask, Matrix, Vector
 
@@ -231,9 +232,27 @@ def _shapes(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
 
 
 def _triangle(points: Vector) -> Matrix:
-    kernel = np.maximum(1 - np.abs(points[:, None] - points), 0.0)
-    means = kernel.mean(axis=0)
-    return np.asarray(kernel - means - means[:, None] + means.mean())
+    """The centred kernel of all pairs of points."""
+    kernel, means = np.empty((len(points), len(points))), np.zeros(len(points))
+    _fill_triangle(points, kernel, means)
+    means /= len(points)
+    _centre(kernel, means, means.mean())
+    return kernel
+
+
+@compiled
+def _fill_triangle(points: Vector, kernel: Matrix, sums: Vector) -> None:
+    for i in range(len(points)):
+        for j in range(len(points)):
+            kernel[i, j] = max(1.0 - abs(points[i] - points[j]), 0.0)
+            sums[j] += kernel[i, j]
+
+
+@compiled
+def _centre(kernel: Matrix, means: Vector, mean: float) -> None:
+    for i in range(len(means)):
+        for j in range(len(means)):
+            kernel[i, j] = kernel[i, j] - means[j] - means[i] + mean
 
 
 def _cross_validated(kernel: Matrix, flips: Matrix, rng: Generator) -> Vector:

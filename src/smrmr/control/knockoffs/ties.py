@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from ...groups.copies import tiles
+from ...groups.fingerprints import have_ties
 from ...types import Indices, Mask, Matrix, Vector
 from .covariance import MAX_DENSE, clusters, graphical_lasso
 
@@ -26,7 +27,10 @@ def normal_scores(values: NDArray[Any], rng: Generator) -> Matrix:
     scores = np.empty((n, p))
     for tile in tiles(p):
         part = values[:, tile]
-        order = np.lexsort((rng.random(part.shape), part), axis=0)
+        noise = rng.random(part.shape)
+        order = part.argsort(axis=0)
+        tied = have_ties(part)
+        order[:, tied] = np.lexsort((noise[:, tied], part[:, tied]), axis=0)
         np.put_along_axis(scores[:, tile], order, quantiles[:, None], axis=0)
     return scores
 

@@ -186,8 +186,8 @@ class Bayes:
 class Auto:
     """`Smallest` for projection correlation, else `CrossValidation`; ``"auto"`` for short.
 
-    With projection correlation, cross-validation ends at the smallest lambda or next to it and
-    selects the same features; with other measures it does not (benchmarks/studies/tuning.py).
+    With projection correlation, cross-validation ends at the smallest lambda or near it, and nearly
+    always selects the same features; with other measures often not (benchmarks/studies/tuning.py).
     """
 
     alias: ClassVar[str] = "auto"

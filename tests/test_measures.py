@@ -13,6 +13,7 @@ import oracles
 import smrmr
 from columns import NOMINAL, NUMERIC, frame, variables
 from smrmr.measures import MEASURES, hsic, projection
+from smrmr.measures.contingency_loops import code_small_integers
 
 ALL = [*MEASURES, smrmr.HSIC("laplacian"), smrmr.HSIC(width=0.7)]
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
@@ -512,6 +513,21 @@ def test_many_classes(measure, rng):
         {"w": pd.Categorical(rng.integers(0, 600, size=900)), "x": rng.normal(size=900)}
     )
     assert 0 < smrmr.redundancy(wide, measure=measure)[0, 1] < 1
+
+
+def test_few_small_whole_numbers_are_coded(rng):
+    """Oracle: numpy's unique. Rows may begin anywhere; one of another kind changes none of them."""
+    rows = rng.integers(0, 9, size=(6, 40)) + np.array([0, -7, 0.1, 1e6, 0.3, 2])[:, None]
+    others = np.stack([rng.normal(size=40), rng.integers(0, 40, 40) * 1.0, rows[0] + 0.5 * rows[1]])
+    for table in (rows, others, np.concatenate([others, rows]), 2e306 * others):
+        codes, counts, levels = code_small_integers(table, 9)
+        for row, code, count, level in zip(table, codes, counts, levels, strict=True):
+            found, expected, sizes = np.unique(row, return_inverse=True, return_counts=True)
+            few = len(found) <= 9 and (row == row.min() + np.trunc(row - row.min())).all()
+            assert level == (len(found) if few else 0)
+            if few:
+                assert_array_equal(code, expected)
+                assert_array_equal(count[:level], sizes)
 
 
 def test_bad_kernels_are_refused(rng):

@@ -14,6 +14,7 @@ from .compiled import ONE, compiled, popcount
 Array = NDArray[Any]
 
 SPAN = 64  # small whole numbers lie within such a range
+LOOKED_AT = 16  # values of a row that tell whether it may hold whole numbers
 
 
 def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, Array]:
@@ -26,8 +27,17 @@ def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, A
     codes = np.empty(values.shape, np.uint8)
     counts = np.zeros((len(values), max_levels), np.int64)
     levels = np.zeros(len(values), np.int64)
-    _code(values, np.empty(SPAN, np.int64), codes, counts, levels)
+    if _may_be_whole(values).any():  # which saves compiling what follows
+        _code(values, np.empty(SPAN, np.int64), codes, counts, levels)
     return codes, counts, levels
+
+
+def _may_be_whole(values: Array) -> NDArray[np.bool_]:
+    """Rows whose first values differ by whole numbers, as those of all that are coded do."""
+    first = values[:, :LOOKED_AT].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # of the largest numbers
+        steps = first - first[:, :1]
+        return np.asarray((np.abs(steps - np.rint(steps)) < 1e-3).all(axis=1))
 
 
 @compiled

@@ -9,7 +9,7 @@ demo: $(VENV)/installed
 	$(BIN)/smrmr demo
 
 test: lint
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/installed-slow test-pandas3
 	command -v chromium >/dev/null || sh -c 'apt-get update -q && apt-get install -qy chromium' \
@@ -18,7 +18,7 @@ test-slow: $(VENV)/installed-slow test-pandas3
 
 # anndata asks for pandas 2, so pandas 3 has an environment of its own
 test-pandas3: $(VENV)-pandas3/installed
-	$(VENV)-pandas3/bin/pytest -n auto -m "not slow" tests/test_study.py tests/test_files.py \
+	$(VENV)-pandas3/bin/pytest -n auto --dist worksteal -m "not slow" tests/test_study.py tests/test_files.py \
 		tests/test_any_table.py tests/test_sources.py tests/test_large.py tests/test_estimator.py \
 		tests/test_cli.py
 

@@ -17,6 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from smrmr import Recipe, select, simulate
+from smrmr.control.conditional.passes import Shared
 from smrmr.data import open_columns
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -56,6 +57,31 @@ def test_a_lost_worker_changes_nothing(data):
     assert blocks.count("relevance") > 10
     assert_array_equal(found.W, expected.W)
     assert_array_equal(found.relevance, expected.relevance)
+
+
+def test_tests_are_the_same_on_every_engine(monkeypatch):
+    """Oracle: one thread. What tasks share is sent off once per pass over the features."""
+    drawn = simulate("1.d", 80, 95, random_state=3)
+    y = np.digitize(drawn.y, np.quantile(drawn.y, [1 / 3, 2 / 3]))
+    expected = select(drawn.X, y, Recipe(target="classes"))
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        by_processes = select(drawn.X, y, Recipe(target="classes", n_jobs=2))
+    sent = []
+    monkeypatch.setattr(Shared, "__getstate__", lambda self: sent.append(self) or vars(self))
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+        joblib.parallel_config(backend="dask", n_jobs=-1),
+    ):
+        client.wait_for_workers(2)
+        by_dask = select(drawn.X, y, Recipe(target="classes", n_jobs=-1))
+    assert 1 <= len(sent) <= 4
+    for found in (by_processes, by_dask):
+        assert_array_equal(found.p_values, expected.p_values)
+        assert_array_equal(found.evidence.p_of_hypotheses, expected.evidence.p_of_hypotheses)
+        assert_array_equal(found.relevance, expected.relevance)
 
 
 def test_the_command_uses_the_workers_of_a_scheduler(data, tmp_path):

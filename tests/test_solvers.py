@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 import smrmr
 from smrmr import MCP, SCAD, Associations, solution_path, solve
 from smrmr.solver import PENALTIES, as_penalty
+from smrmr.solver.descent import _working_set
 from smrmr.solver.lla import lambda_max, loss
 
 ALL = list(PENALTIES)
@@ -45,6 +46,20 @@ def kkt_residual(D, gain, theta):
     gradient = D @ theta - gain
     on, off = theta > 0, theta == 0
     return max(np.abs(gradient[on]).max(initial=0), (-gradient[off]).max(initial=0))
+
+
+@pytest.mark.parametrize("n_support", [0, 3, 60])
+@pytest.mark.parametrize("n_entering", [0, 15, 20, 21, 200])
+def test_those_that_most_want_to_enter_are_worked_on(n_support, n_entering, rng):
+    """Oracle: numpy's argsort of all that want to enter."""
+    theta, gradient = np.zeros(400), rng.uniform(0, 1, 400)
+    support, entering = np.split(rng.permutation(400)[: n_support + n_entering], [n_support])
+    theta[support], gradient[entering] = 1.0, -rng.uniform(1, 2, n_entering)
+    expected, most = np.sort(entering), max(20, n_support)
+    if n_entering > most:
+        expected = entering[np.argsort(gradient[entering])][:most]
+    found = _working_set(theta, gradient)
+    assert_array_equal(found, np.concatenate([np.sort(support), expected]))
 
 
 @pytest.mark.parametrize("penalty", ALL)

@@ -16,9 +16,10 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 
 import numpy as np
+from scipy.stats import rankdata
 
 import smrmr
 from smrmr.data.columns import Columns
@@ -83,26 +84,48 @@ def continuous(path, n, jobs):
     return lambda: smrmr.relevance(X, y, target="continuous", n_jobs=jobs)
 
 
-def dask_workers(path, p, workers):
+def on_dask(work, workers):
+    """Work on one or both of two Dask workers of one thread each.
+
+    There are always two, because with a single one joblib would do the work in the client.
+    """
     import joblib
     from dask.distributed import Client, LocalCluster
 
     # Dask tells malloc to give memory back at once, which is costly here
     os.environ |= {f"MALLOC_{name}_THRESHOLD_": str(2**30) for name in ("TRIM", "MMAP")}
-    cluster = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
-    client = Client(cluster)
-    work = from_file(path, p, -1)
+    client = Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None))
+    client.wait_for_workers(2)
+    chosen = list(client.scheduler_info()["workers"])[:workers]
 
     def run():
-        with joblib.parallel_config(backend="dask", wait_for_workers_timeout=60):
+        before, here = client.run(process_time), process_time()
+        with joblib.parallel_config(backend="dask", workers=chosen, wait_for_workers_timeout=60):
             work()
+        here, after = process_time() - here, client.run(process_time)
+        there = ", ".join(f"{after[name] - before[name]:.1f}" for name in chosen)
+        print(f"    processor: client {here:.1f} s, workers {there} s", file=sys.stderr)
 
-    client.wait_for_workers(workers)
     run()  # workers load and compile
     return run
 
 
-WORK = {f.__name__: f for f in (from_file, from_memory, whole_fit, continuous, dask_workers)}
+def dask_relevance(path, p, workers):
+    return on_dask(from_file(path, p, -1), workers)
+
+
+def dask_tests(path, p, workers):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, p))
+    y = rankdata(X[:, :10].sum(axis=1) + rng.standard_normal(500)) * 6 // 501
+    recipe = smrmr.Recipe(control="tests", target="classes", alike=None, n_jobs=-1)
+    return on_dask(lambda: smrmr.select(X, y, recipe), workers)
+
+
+WORK = {
+    f.__name__: f
+    for f in (from_file, from_memory, whole_fit, continuous, dask_relevance, dask_tests)
+}
 
 
 def child(name, path, size, jobs):
@@ -125,7 +148,7 @@ def child(name, path, size, jobs):
 def measure(name, path, size, jobs):
     found = json.loads(in_own_process("child", name, path, size, jobs).splitlines()[-1])
     cost = f"{found['seconds']:7.2f} s, {found['megabytes']:6.0f} MB"
-    print(f"  {name:<13} {size:>9,} x{jobs}: {cost}", flush=True)
+    print(f"  {name:<14} {size:>9,} x{jobs}: {cost}", flush=True)
     return found
 
 
@@ -151,9 +174,12 @@ def main(p, n):
         sizes = [1000, 3000, 10_000]
         times = [measure("continuous", path, size, 2)["seconds"] for size in sizes]
         print(f"   exponent in n: {exponent(sizes, times):.2f}")
-        print("4. Dask, workers of one thread each")
-        one, two = (measure("dask_workers", path, p, workers)["seconds"] for workers in (1, 2))
-        print(f"   two workers: {one / two:.2f}x")
+        print(
+            "4. Dask, workers of one thread each: relevance, and tests of 500 rows and six classes"
+        )
+        for name, size in (("dask_relevance", p), ("dask_tests", 3000)):
+            one, two = (measure(name, path, size, workers)["seconds"] for workers in (1, 2))
+            print(f"   two workers: {one / two:.2f}x")
 
 
 if __name__ == "__main__":

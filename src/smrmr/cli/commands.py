@@ -164,7 +164,7 @@ def select(
 
     Writes selected.csv, groups.csv, features.csv, selection.json and report.html.
 
-    Example: smrmr simulate 2.c -n 300 -p 500 --out demo.csv && smrmr select demo.csv --target y
+    Example: smrmr simulate 2.c -n 150 -p 200 --out demo.csv && smrmr select demo.csv --target y
     """
     with clear_errors():
         from .actions import select_features
@@ -281,7 +281,7 @@ def demo(
 ) -> None:
     """Select features of a simulated data set and count true, false and missed ones.
 
-    Example: smrmr demo --design 3.b --p 500
+    Example: smrmr demo --design 3.b --n 200 --p 200
     """
     with clear_errors():
         from .actions import demonstrate

@@ -95,12 +95,51 @@ def _add(target: Array, row: Array, factor: float) -> None:
 @compiled
 def _working_set(theta: Array, gradient: Array) -> Array:
     """The support, and as many others again (20 at least) of the most negative gradient."""
-    support = np.flatnonzero(theta > 0.0)
-    entering = np.flatnonzero((theta == 0.0) & (gradient < 0.0))
-    most = max(20, len(support))
-    if len(entering) > most:
-        entering = entering[np.argsort(gradient[entering])[:most]]
-    return np.concatenate((support, entering))
+    chosen = np.empty(len(theta), np.int64)
+    n_support = 0
+    for k in range(len(theta)):
+        if theta[k] > 0.0:
+            chosen[n_support] = k
+            n_support += 1
+    size, most = n_support, n_support if n_support > 20 else 20
+    for k in range(len(theta)):
+        if theta[k] == 0.0 and gradient[k] < 0.0:
+            chosen[size] = k
+            size += 1
+    if size - n_support > most:
+        _bring_forward(chosen[n_support:size], gradient, most)
+        size = n_support + most
+    return chosen[:size]
+
+
+@compiled
+def _bring_forward(entering: Array, gradient: Array, most: int) -> None:
+    """Put so many coordinates of the most negative gradient first, in the order of theirs.
+
+    They are kept in a heap, the least negative on top.
+    """
+    for place in range(most // 2, -1, -1):
+        _sink(entering, gradient, place, most)
+    for i in range(most, len(entering)):  # place is 0, the top, from here on
+        if gradient[entering[i]] < gradient[entering[0]]:
+            entering[0], entering[i] = entering[i], entering[0]
+            _sink(entering, gradient, place, most)
+    for size in range(most - 1, 0, -1):
+        entering[0], entering[size] = entering[size], entering[0]
+        _sink(entering, gradient, place, size)
+
+
+@compiled
+def _sink(heap: Array, gradient: Array, place: int, size: int) -> None:
+    """Let an entry of the heap change places with larger ones below it."""
+    while 2 * place + 1 < size:
+        below = 2 * place + 1
+        if below + 1 < size and gradient[heap[below + 1]] > gradient[heap[below]]:
+            below += 1
+        if gradient[heap[below]] <= gradient[heap[place]]:
+            return
+        heap[place], heap[below] = heap[below], heap[place]
+        place = below
 
 
 @compiled
@@ -118,8 +157,12 @@ def _sweep(gram: Array, x: Array, slope: Array) -> None:
 @compiled
 def _exact_step(gram: Array, x: Array, slope: Array) -> None:
     """Go to the minimum over the positive coordinates, or to the first that reaches 0."""
-    support = np.flatnonzero(x > 0.0)
-    size = len(support)
+    support = np.empty(len(x), np.int64)
+    size = 0
+    for k in range(len(x)):
+        if x[k] > 0.0:
+            support[size] = k
+            size += 1
     factor = np.empty((size, size))
     step = np.empty(size)
     for a in range(size):

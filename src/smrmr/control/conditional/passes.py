@@ -51,15 +51,28 @@ class Tests:
         self.whole = combine_groups(self.p, self.owners)
 
 
+@dataclass(frozen=True, eq=False)
+class Shared:
+    """What all tasks need, in one object, so that it is sent to every worker once."""
+
+    layout: Layout
+    distillers: tuple[BestOf, ...] = ()
+    tests: Tests | None = None
+
+    def __sizeof__(self) -> int:
+        """Bytes of the scores alone: Dask keeps what is large on its workers."""
+        return int(self.layout.Z.nbytes)
+
+
 def first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> Tests:
     """Every column against the target as fitted to all features."""
     E = np.stack([distiller.whole.residual for distiller in distillers])
     bent = np.array([distiller.whole.bent for distiller in distillers])
-    tasks = []
     width = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, VALUES_AT_ONCE // layout.n_rows))
+    shared, tasks = Shared(layout), []
     for owners, rows in zip(layout.owners, layout.new_rows, strict=True):
         tasks += [
-            delayed(_examine)(layout, owners, rows[i : i + width], E, bent)
+            delayed(_examine)(shared, owners, rows[i : i + width], E, bent)
             for i in range(0, len(rows), width)
         ]
     blocks = []
@@ -71,8 +84,9 @@ def first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> Tests:
 
 
 def _examine(
-    layout: Layout, owners: Indices, rows: Indices, E: Matrix, bent: NDArray[Any]
+    shared: Shared, owners: Indices, rows: Indices, E: Matrix, bent: NDArray[Any]
 ) -> list[NDArray[Any]]:
+    layout = shared.layout
     near = find_neighbours(layout.light, layout.light_bows, owners, rows)
     found = compare(layout.Z, rows, near, E, layout.tiny, layout.given, layout.statistic)
     strongest = near.straight[:, 0]
@@ -110,7 +124,8 @@ def second_pass(
             (q, [entries[number] for number in again[i : i + HYPOTHESES_AT_ONCE]])
             for i in range(0, len(again), HYPOTHESES_AT_ONCE)
         ]
-    tasks = [delayed(_examine_again)(layout, distillers[q], some, tests, guard) for q, some in todo]
+    shared = Shared(layout, tuple(distillers), tests)
+    tasks = [delayed(_examine_again)(shared, q, some, guard) for q, some in todo]
     guarded: list[Indices] = []
     with open_pool(work.n_jobs) as pool:
         for done, ((q, some), found) in enumerate(
@@ -126,13 +141,17 @@ def second_pass(
 
 
 def _examine_again(
-    layout: Layout, distiller: BestOf, hypotheses: list[Indices], tests: Tests, guard: bool
+    shared: Shared, q: int, hypotheses: list[Indices], guard: bool
 ) -> list[NDArray[Any]]:
     """p-values and effects of the entries of hypotheses, each against a fit that never saw it.
+
+    The fit is that of part q of the target.
 
     Also p-values of the rest of a hypothesis given each entry, which ones the guard raised, and
     p-values of whole hypotheses.
     """
+    layout, distiller, tests = shared.layout, shared.distillers[q], shared.tests
+    assert tests is not None
     p: list[float] = []
     effects: list[float] = []
     rests: list[float] = []

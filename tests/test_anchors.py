@@ -31,6 +31,7 @@ def literal(x, y, anchors):
 def test_some_anchors_equal_slices_of_the_tensor(path, rng, monkeypatch):
     """Oracle: the literal tensor, on every pair of kinds of columns, and for vectors."""
     monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1 if path == "bit sets" else 10**6)
+    monkeypatch.setattr(projection, "BIT_SET_ROWS", 0)
     if path == "sweep of few levels":
         monkeypatch.setattr(projection, "TABLE_LEVELS", 1)
     X = frame(19, rng, copies=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
+from operator import mul
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from scipy.stats import norm, rankdata, spearmanr
 from typer.testing import CliRunner
 
 import smrmr.groups.alike as alike_module
+import smrmr.groups.near as near_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.control.conditional.joint import fair
@@ -24,6 +26,7 @@ from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
 from smrmr.groups.alike import find_alike
 from smrmr.groups.copies import find_copies
+from smrmr.groups.fingerprints import _digests, _weights
 from smrmr.groups.given import read_feature_groups
 from smrmr.groups.groups import find_groups
 from smrmr.groups.near import near_pairs
@@ -136,9 +139,11 @@ def test_copies_stay_together_and_shared_groups_are_one_hypothesis(rng):
     ]
 
 
+@pytest.mark.parametrize("most", [3, 2**18])
 @pytest.mark.parametrize(("digits", "reach"), [(12, 0.05), (1, 0.25), (1, 3.0)])
-def test_near_points_are_those_of_all_pairs(digits, reach, rng):
-    """Oracle: the distances of all pairs."""
+def test_near_points_are_those_of_all_pairs(digits, reach, most, rng, monkeypatch):
+    """Oracle: the distances of all pairs, however many are compared at a time."""
+    monkeypatch.setattr(near_module, "MOST", most)
     points = np.round(rng.normal(size=(300, 4)) * [0.2, 0.2, 1, 1], digits)
     first, second = near_pairs(points, reach)
     found = np.sort(np.column_stack([first, second]), axis=1)
@@ -146,6 +151,25 @@ def test_near_points_are_those_of_all_pairs(digits, reach, rng):
     expected = np.argwhere(np.triu(apart <= reach, 1))
     assert len(expected) > 0
     np.testing.assert_array_equal(found[np.lexsort(found.T[::-1])], expected)
+
+
+def test_digests_are_sums_that_a_change_of_sign_leaves(rng):
+    """Oracle: Python's whole numbers, which never overflow."""
+    rows = rng.integers(-(10**10), 10**10, size=(6, 30))
+    rows[3:] = -rows[:3]
+    found = _digests(rows.astype(np.float64))
+    for row, digest in zip(rows.tolist(), found.tolist(), strict=True):
+        sums = [sum(map(mul, row, side)) for side in _weights(30).T.tolist()]
+        assert digest in ([total % 2**64 for total in sums], [-total % 2**64 for total in sums])
+    np.testing.assert_array_equal(found[:3], found[3:])
+    assert len(np.unique(found)) == 6
+
+
+def test_few_levels_are_copies_whatever_their_values(rng):
+    """Oracle: worked by hand. Levels in the same or the opposite order are one column."""
+    codes = rng.integers(3, size=(50, 2))
+    X = np.column_stack([codes, 2 - codes[:, 0], np.exp(codes[:, 1]), codes[:, 0] == 1])
+    assert find_copies(Columns.bare(X), by_rank=False).leaders.tolist() == [0, 1, 0, 1, 4]
 
 
 def test_copies_by_rank_are_those_of_all_pairs(rng):

@@ -129,6 +129,7 @@ def test_pc_paths_agree(n, rng, monkeypatch):
     X = frame(n, rng, copies=1)
     found = []
     monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1)
+    monkeypatch.setattr(projection, "BIT_SET_ROWS", 0)
     for rows, levels in [(0, 16), (4096, 16), (4096, 1), (0, 1)]:
         monkeypatch.setattr(projection, "BIT_SET_ANCHORS", rows)
         monkeypatch.setattr(projection, "TABLE_LEVELS", levels)

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-MOST_LOOPS = 21  # of ours in a default fit of numbers; those inside cached ones are not seen
-MOST_COMPILED = 30  # functions, with those that numba adds
+MOST_LOOPS = 19  # of ours in a default fit of numbers; those inside cached ones are not seen
+MOST_COMPILED = 23  # functions, with those that numba adds
 
 FIT = """
 import json, sys

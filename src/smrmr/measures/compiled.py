@@ -28,6 +28,7 @@ def compiled_reordering(function: Loop) -> Loop:
 
 def _compile(function: Loop, fastmath: set[str]) -> Loop:
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    options["no_cfunc_wrapper"] = True  # C does not call them, and wrappers take long to compile
     try:
         return cast(Loop, njit(cache=True, **options)(function))
     except RuntimeError:  # numba found no writable cache directory

@@ -25,7 +25,7 @@ def exponentiate(row: Array) -> None:
     library's function: exp(t) = 2^k exp(r) with |r| <= ln(2) / 2 and a polynomial for exp(r).
     """
     for j in range(len(row)):
-        row[j] = max(row[j], -700.0)
+        row[j] = row[j] if row[j] > -700.0 else -700.0
     for j in range(len(row)):
         shifted = row[j] / math.log(2.0) + ROUNDER
         k = shifted - ROUNDER

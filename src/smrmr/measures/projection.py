@@ -35,7 +35,8 @@ from .protocol import ONCE, Measure, Part, Use
 
 TABLE_LEVELS = 16  # up to here a contingency table beats sorting
 BIT_SET_ANCHORS = 1280  # up to here bit sets beat the sweep,
-BIT_SET_PARTNERS = 16  # once they are used this often
+BIT_SET_PARTNERS = 16  # once they are used this often,
+BIT_SET_ROWS = 256  # and with so few rows however often, so that the sweep is not compiled
 ALL_ROWS = 4096  # rows up to which "auto" takes all as anchors,
 AUTO_ANCHORS = 512  # and anchors beyond
 
@@ -74,8 +75,8 @@ class ProjectionCorrelation(Measure):
         anchors = self._anchors(block.n_rows)
         if block.nominal:
             return [_nominal(block, anchors)]
-        often = use.partners >= BIT_SET_PARTNERS
-        return _numeric_parts(block, anchors, often and len(anchors) <= BIT_SET_ANCHORS)
+        often = use.partners >= BIT_SET_PARTNERS and len(anchors) <= BIT_SET_ANCHORS
+        return _numeric_parts(block, anchors, often or block.n_rows <= BIT_SET_ROWS)
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import compiled
-from .projection_loops import LOW, MIDDLE, NARROW_SUMS, SHIFT, joined, split_square
+from .projection_loops import LOW, MIDDLE, NARROW_SUMS, SHIFT, split_square
 from .vectors import LANES, MOST_ROUNDS, ROWS, compare_eight, count_common, count_concordant
 
 Array = NDArray[Any]
@@ -19,31 +19,40 @@ Array = NDArray[Any]
 TOGETHER = 4  # columns whose bit sets meet those of another one after the other
 
 
-@compiled
 def bit_planes(below: Array, anchors: Array, unequal: bool, space: Array) -> Array:
     """Bit sets of the samples below each anchor.
 
     With `unequal`, of those whose value differs from the anchor's. `space` gives the type of ranks.
     """
     n_columns, n = below.shape
-    n_tiles = (len(anchors) + LANES - 1) // LANES
-    n_bytes = (n + 8 * ROWS - 1) // (8 * ROWS) * ROWS
-    planes = np.empty((n_tiles, n_columns, n_bytes, LANES), np.uint8)
+    n_bytes = -(-n // (8 * ROWS)) * ROWS
+    planes = np.zeros((-(-len(anchors) // LANES), n_columns, n_bytes, LANES), np.uint8)
     ranks, own = np.zeros(8 * n_bytes, space.dtype), np.zeros(LANES, space.dtype)
+    _fill_planes(below, anchors, unequal, ranks, own, planes)
+    return planes
+
+
+@compiled
+def _fill_planes(
+    below: Array, anchors: Array, unequal: bool, ranks: Array, own: Array, planes: Array
+) -> None:
+    n_columns, n = below.shape
+    n_tiles, n_bytes = planes.shape[0], planes.shape[2]
     for k in range(n_columns):
         for i in range(n):
             ranks[i] = below[k, i] - MIDDLE
         for tile in range(n_tiles):
-            size = min(LANES, len(anchors) - tile * LANES)
+            size = len(anchors) - tile * LANES
             for lane in range(LANES):
-                own[lane] = ranks[anchors[tile * LANES + min(lane, size - 1)]]
+                last = lane if lane < size else size - 1
+                own[lane] = ranks[anchors[tile * LANES + last]]
             first = (tile * n_columns + k) * n_bytes * LANES
-            for byte in range(n_bytes):
-                inside = (1 << max(0, min(8, n - 8 * byte))) - 1  # no bits beyond the last sample
+            for byte in range((n + 7) // 8):
+                left = n - 8 * byte
+                inside = 255 if left >= 8 else (1 << left) - 1  # bits beyond the last sample are 0
                 compare_eight(ranks, 8 * byte, own, unequal, inside, planes, first + byte * LANES)
                 for lane in range(size, LANES):
                     planes[tile, k, byte, lane] = 0
-    return planes
 
 
 @compiled
@@ -66,7 +75,6 @@ def _sum_of_squares(
     return low, high
 
 
-@compiled
 def cross_bits(
     below_a: Array,
     untied_a: Array,
@@ -85,33 +93,51 @@ def cross_bits(
     below r in both columns, and tilts are ``n - S_r``. If `tied`, only samples untied with r in
     both columns count, and tilts are ``S_r``, the sums of signs; else `untied_a` is not read.
     """
-    n_tiles, n_a, n_bytes = below_a.shape[:3]
-    n_b, rounds, length = below_b.shape[1], n_bytes // ROWS, n_bytes * LANES
-    scale, shift = (n, 0) if tied else (4 * n, n)
-    x, y = tilts_a.reshape(-1), tilts_b.reshape(-1)
     counts, sums = np.zeros(LANES, np.int32), np.zeros((2, *out.shape), np.uint64)
-    for tile in range(n_tiles):
+    sides = below_a, untied_a, tilts_a.reshape(-1), below_b, untied_b, tilts_b.reshape(-1)
+    _meet(*sides, n, tied, same, counts, sums)
+    out[:] = sums[0].astype(np.float64) + sums[1].astype(np.float64) * 2.0**40
+
+
+@compiled
+def _meet(
+    below_a: Array,
+    untied_a: Array,
+    tilts_a: Array,
+    below_b: Array,
+    untied_b: Array,
+    tilts_b: Array,
+    n: int,
+    tied: bool,
+    same: bool,
+    counts: Array,
+    sums: Array,
+) -> None:
+    n_a, n_b, n_bytes = below_a.shape[1], below_b.shape[1], below_a.shape[2]
+    scale, shift = n if tied else 4 * n, 0 if tied else n
+    for tile in range(len(below_a)):
         for together in range(0, n_a, TOGETHER):
             for l in range(together if same else 0, n_b):  # noqa: E741
-                for k in range(together, min(together + TOGETHER, l + 1 if same else n_a)):
+                last = l + 1 if same else n_a
+                last = last if last < together + TOGETHER else together + TOGETHER
+                for k in range(together, last):
                     row_a, row_b = tile * n_a + k, tile * n_b + l
-                    counts[:] = 0
-                    for start in range(0, rounds, MOST_ROUNDS):
-                        skip = start * ROWS * LANES
-                        a, b = length * row_a + skip, length * row_b + skip
-                        some = min(MOST_ROUNDS, rounds - start)
+                    for lane in range(LANES):
+                        counts[lane] = 0
+                    for start in range(0, n_bytes // ROWS, MOST_ROUNDS):
+                        a = (n_bytes * row_a + ROWS * start) * LANES
+                        b = (n_bytes * row_b + ROWS * start) * LANES
+                        some = n_bytes // ROWS - start
+                        some = some if some < MOST_ROUNDS else MOST_ROUNDS
                         if tied:
                             count_concordant(
                                 below_a, untied_a, a, below_b, untied_b, b, some, counts
                             )
                         else:
                             count_common(below_a, a, below_b, b, some, counts)
-                    at = np.uint64(LANES * row_a), np.uint64(LANES * row_b)
+                    at_a, at_b = np.uint64(LANES * row_a), np.uint64(LANES * row_b)
                     low, high = _sum_of_squares(
-                        counts, scale, shift, x, y, at[0], at[1], n <= NARROW_SUMS
+                        counts, scale, shift, tilts_a, tilts_b, at_a, at_b, n <= NARROW_SUMS
                     )
                     sums[0, k, l] += low
                     sums[1, k, l] += high
-    for k in range(out.shape[0]):
-        for l in range(out.shape[1]):  # noqa: E741
-            out[k, l] = joined(sums[0, k, l], sums[1, k, l])

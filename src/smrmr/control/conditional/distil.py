@@ -177,11 +177,8 @@ class Distiller:
         return self._by_mrmr(NONE)
 
     def _kernel_fit(self, columns: tuple[int, ...]) -> KernelRidge:
-        def features() -> Matrix:
-            return self.basis.features[list(columns)].astype(np.float64, copy=False)
-
         if columns not in self._kernel_fits:
-            self._kernel_fits[columns] = KernelRidge(features, self.part.y)
+            self._kernel_fits[columns] = KernelRidge(self.basis, columns, self.part.y)
         return self._kernel_fits[columns]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ...measures.compiled import compiled
 from ...measures.kernel_loops import exponentiate
 from ...types import Indices, Matrix, Vector
+from .basis import Basis
 
 Array = NDArray[Any]
 Mix: TypeAlias = tuple[float, float, float]
@@ -29,6 +30,7 @@ LEAST_LEFT = 1e-3  # of a row's own weight in its residual
 JITTER = 1e-9  # of the trace of a kernel, so that its Cholesky factor exists
 
 
+@dataclass(eq=False)
 class KernelRidge:
     r"""A fit of y to a few features, seen from each row left out.
 
@@ -39,45 +41,44 @@ class KernelRidge:
 
     Parameters
     ----------
-    features
-        Gives the standardised features, (s, n), one row each, when called; if there are none, the
-        residual is the deviation from the mean of the others.
+    basis, columns
+        The features, and which of them take part; if none does, the residual of a row is its
+        deviation from the mean of the others.
     y
         Target of mean 0.
     """
 
-    def __init__(self, features: Callable[[], Matrix], y: Vector) -> None:
-        self._features, self._y = features, y
+    basis: Basis
+    columns: tuple[int, ...]
+    y: Vector
 
     @cached_property
     def error(self) -> float:
         """Mean squared residual of rows left out."""
-        if len(self._y) > MOST_JUDGED and len(self._features()):
+        if len(self.y) > MOST_JUDGED and self.columns:
             return self._choice[0]
         return float(np.mean(self.residual**2))
 
     @cached_property
     def residual(self) -> Vector:
         """Residual of every row under a fit to all others."""
-        features, y, n = self._features(), self._y, len(self._y)
-        if len(features) == 0:
-            return np.asarray(y * n / (n - 1))
+        n = len(self.y)
+        if not self.columns:
+            return np.asarray(self.y * n / (n - 1))
         if n <= MOST_LANDMARKS:
-            return _from_whole_kernels(features, y)
+            return _from_whole_kernels(self._features(), self.y)
         _, mix, ridge = self._choice
-        return _fit(features, y, mix, ridge)
+        return _fit(self._features(), self.y, mix, ridge)
 
     @cached_property
     def _choice(self) -> tuple[float, Mix, float]:
-        features, y, n = self._features(), self._y, len(self._y)
+        features, y, n = self._features(), self.y, len(self.y)
         points = features[:, _spread(n, MOST_LANDMARKS // 2)]
         judged = _spread(n, MOST_JUDGED)
         return _choose(features[:, judged], y[judged] - y[judged].mean(), points)
 
-
-def leave_one_out(features: Matrix, y: Vector) -> Vector:
-    """Residual of every row under a fit to all others, see `KernelRidge`."""
-    return KernelRidge(lambda: features, y).residual
+    def _features(self) -> Matrix:
+        return self.basis.features[list(self.columns)].astype(np.float64, copy=False)
 
 
 def _spread(n: int, most: int) -> Indices:

@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn.linear_model import Lasso, LinearRegression
 
 import smrmr.control.conditional.ridge as ridge_module
-from smrmr import ConditionalTests, Recipe, relevance, select, simulate
+from smrmr import ConditionalTests, Recipe, SmRMR, relevance, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
 from smrmr.control.conditional.basis import Basis
 from smrmr.control.conditional.dependence import (
@@ -146,6 +146,19 @@ def test_a_grid_takes_the_place_of_many_samples(rng):
     p = [covariance_tail(value, size) for value, size in ((found, n), (counted[0], MOST_COUNTED))]
     assert p[0] == pytest.approx(p[1], rel=0.3)
     assert p[0] < 1e-6
+
+
+def test_many_rows_answer_alike_in_any_order(rng):
+    """Laws: rows in another order, and two threads, change no bit; what is true is found."""
+    n = MOST_COUNTED + 50
+    X = rng.standard_normal((n, 6))
+    y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(n)
+    order = rng.permutation(n)
+    first = SmRMR(alike=None, n_jobs=1).fit(X, y).p_values_
+    again = SmRMR(alike=None, n_jobs=2).fit(X[order], y[order]).p_values_
+    np.testing.assert_array_equal(first, again)
+    assert first[:2].max() < 1e-20
+    assert first[2:].min() > 1e-4
 
 
 @pytest.mark.slow

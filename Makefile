@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-pandas3 lint format bench clean
+.PHONY: demo test test-slow test-pandas3 lint format docs links bench clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
@@ -30,6 +30,14 @@ lint: $(VENV)/installed-test
 format: $(VENV)/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# the site, with every example of examples/ run; warnings are errors
+docs: $(VENV)/installed-docs
+	$(BIN)/sphinx-build -W --keep-going -j auto docs docs/_build/html
+
+# addresses outside the repository, which needs the network
+links: $(VENV)/installed-docs
+	$(BIN)/sphinx-build -b linkcheck -D plot_gallery=0 docs docs/_build/links
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed.association
@@ -65,5 +73,5 @@ $(VENV)-pandas3/installed: pyproject.toml
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-pandas3 .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-pandas3 docs/_build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

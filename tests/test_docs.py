@@ -1,4 +1,4 @@
-"""The docs hold what the stored rows say, and what they point to is there."""
+"""The README and the docs run as printed, hold what the stored rows say, and lead somewhere."""
 
 from __future__ import annotations
 
@@ -7,9 +7,24 @@ import runpy
 from pathlib import Path
 
 import pytest
+from doc_blocks import FENCE, RUN, run_blocks
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+NOT_RUN = {"console", "text", "toml", "json", "bibtex"}  # languages of blocks beside those run
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_run_as_printed(page, tmp_path, monkeypatch):
+    """Oracle: the output that the page tells."""
+    monkeypatch.chdir(tmp_path)
+    run_blocks(page.read_text(encoding="utf-8"), page.name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_blocks_say_what_they_are(page):
+    languages = {block[1] for block in FENCE.finditer(page.read_text(encoding="utf-8"))}
+    assert languages <= {*RUN, *NOT_RUN}
 
 
 def test_tables_are_those_of_the_stored_rows():

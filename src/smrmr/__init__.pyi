@@ -22,6 +22,7 @@ from .estimators import MRMR as MRMR
 from .estimators import SIS as SIS
 from .estimators import HSICLasso as HSICLasso
 from .estimators import SmRMR as SmRMR
+from .example_table import load_example as load_example
 from .measures import HSIC as HSIC
 from .measures import DistanceCorrelation as DistanceCorrelation
 from .measures import Pearson as Pearson

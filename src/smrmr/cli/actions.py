@@ -125,6 +125,13 @@ def simulate_table(design: str, n: int, p: int, seed: int, path: Path) -> None:
     typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
 
 
+def print_example(study: str) -> None:
+    """Print the example table as CSV."""
+    from ..example_table import load_example
+
+    typer.echo(load_example(study).to_csv(index=False, lineterminator="\n"), nl=False)
+
+
 def demonstrate(
     design: str, n: int, p: int, fdr: float, control: str, seed: int, folder: Path, quiet: bool
 ) -> None:

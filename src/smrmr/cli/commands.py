@@ -164,7 +164,7 @@ def select(
 
     Writes selected.csv, groups.csv, features.csv, selection.json and report.html.
 
-    Example: smrmr simulate 2.c -n 150 -p 200 --out demo.csv && smrmr select demo.csv --target y
+    Example: smrmr example > table.csv && smrmr select table.csv --target response --fdr 0.1
     """
     with clear_errors():
         from .actions import select_features
@@ -210,7 +210,7 @@ def rank(
     Prints rank, feature and score: of mrmr relevance less redundancy, of sis relevance, of
     hsic-lasso the coefficient, of smrmr the p-value given all other features.
 
-    Example: smrmr rank demo.csv --target y --method mrmr -k 20
+    Example: smrmr rank table.csv --target response --method mrmr -k 20
     """
     with clear_errors():
         from .ranking import rank_features
@@ -225,7 +225,7 @@ def explain(
 ) -> None:
     """Say what became of a feature, and why.
 
-    Example: smrmr explain smrmr-demo/selection.json x10
+    Example: smrmr explain smrmr-table gene010
     """
     with clear_errors():
         from .actions import saved_selection
@@ -240,12 +240,26 @@ def report(
 ) -> None:
     """Draw the report of an earlier run again, without computing.
 
-    Example: smrmr report smrmr-demo/selection.json --out report.html
+    Example: smrmr report smrmr-table --out report.html
     """
     with clear_errors():
         from .actions import draw_report
 
         draw_report(file, out)
+
+
+@app.command(cls=EachOptionOnce)
+def example(
+    study: Annotated[str, Argument(help="response, disease, survival or toxicity.")] = "response",
+) -> None:
+    """Print a small table to try things on, as CSV: 120 simulated patients, 150 genes.
+
+    Example: smrmr example > table.csv && smrmr select table.csv --target response --fdr 0.1
+    """
+    with clear_errors():
+        from .actions import print_example
+
+        print_example(study)
 
 
 @app.command(cls=EachOptionOnce)

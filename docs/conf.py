@@ -1,0 +1,61 @@
+"""How Sphinx builds the site: make docs."""
+
+import warnings
+
+import smrmr
+
+project = "smrmr"
+author = "smrmr contributors"
+copyright = "smrmr contributors"
+version = release = smrmr.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.napoleon",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
+default_role = "py:obj"  # `SmRMR` in a docstring leads to its page
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "inherited-members": False}
+napoleon_numpy_docstring = True
+napoleon_google_docstring = False
+napoleon_use_rtype = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "abort_on_example_error": True,
+    "only_warn_on_example_error": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,  # seconds differ from build to build
+    "remove_config_comments": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "smrmr"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "github_url": "https://github.com/smrmr/smrmr",
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 5,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+html_show_sourcelink = False
+
+warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

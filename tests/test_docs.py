@@ -7,6 +7,7 @@ import runpy
 from pathlib import Path
 
 import pytest
+
 from doc_blocks import FENCE, RUN, run_blocks
 
 ROOT = Path(__file__).parents[1]

@@ -22,7 +22,7 @@ from smrmr.control.conditional.multiplicity import adjust
 from smrmr.control.decision import ROUNDING
 from smrmr.types import Indices, Vector
 
-from .rivals import Problem, d0crt, gcm, knockoffs_at, lasso_knockoffs, mlr_knockoffs, trex
+from .rivals import Problem, boruta, d0crt, gcm, knockoffs_at, lasso_knockoffs, mlr_knockoffs, trex
 
 SIZES = (5, 10, 15, 20, 25, 30)  # how many features a ranking may take
 BLOCK = 20  # samples per block of HSIC-LASSO
@@ -144,12 +144,14 @@ METHODS: dict[str, Method] = {
     "d0CRT": _by_p_values(d0crt, package="hidimstat"),
     "GCM": _by_p_values(gcm),
     "T-Rex": Method(trex, lambda found, level: found(level), "level", package="trexselector"),
+    "Boruta": Method(boruta, lambda found, _: found, "nothing", package="boruta"),
     "all features": _constant(np.arange),
     "no features": _constant(lambda p: np.empty(0, dtype=np.intp)),
 }
 YARDSTICK = ("tests", "tests, BY", "SIS + BH", "MLR knockoffs", "d0CRT", "GCM", "T-Rex")
-"""Methods that run only where they are named: the others are those of the paper's experiments."""
-REFERENCES = tuple(name for name, method in METHODS.items() if method.by == "nothing")
+ONLY_WHERE_NAMED = (*YARDSTICK, "Boruta")
+"""The others are those of the paper's experiments."""
+REFERENCES = ("all features", "no features")
 
 
 def installed(names: Iterable[str]) -> tuple[str, ...]:

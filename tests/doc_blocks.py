@@ -55,7 +55,7 @@ def run_blocks(text: str, name: str) -> None:
         if block.language == "python":
             printed = _run_python(block.code, name, namespace)
         else:
-            printed = "".join(map(_run_command, commands_in(block.code)))
+            printed = "".join(map(run_command, commands_in(block.code)))
         if block.printed is not None:
             assert same_output(printed, block.printed), f"{name} prints:\n{printed}"
 
@@ -72,7 +72,7 @@ def commands_in(code: str) -> list[str]:
     return [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
 
 
-def _run_command(line: str) -> str:
+def run_command(line: str) -> str:
     """What a command prints where it is not written to a file."""
     program, *words = shlex.split(line, comments=True)
     assert program == "smrmr", f"{line}: a command that is not ours belongs in a console block"

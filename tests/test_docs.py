@@ -7,8 +7,11 @@ import runpy
 from pathlib import Path
 
 import pytest
+from bed_reader import to_bed
 
-from doc_blocks import FENCE, RUN, run_blocks
+from doc_blocks import FENCE, RUN, run_blocks, run_command
+from smrmr import load_example, simulate
+from smrmr.example_table import STUDIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
@@ -26,6 +29,22 @@ def test_blocks_run_as_printed(page, tmp_path, monkeypatch):
 def test_blocks_say_what_they_are(page):
     languages = {block[1] for block in FENCE.finditer(page.read_text(encoding="utf-8"))}
     assert languages <= {*RUN, *NOT_RUN}
+
+
+def test_commands_in_lines_of_the_readme_run(tmp_path, monkeypatch):
+    """Oracle: the exit code, in a folder with the files that they name."""
+    monkeypatch.chdir(tmp_path)
+    table = load_example().assign(sample=[f"s{row}" for row in range(120)])
+    table[["sample", "response"]].to_csv("clinic.csv", index=False)
+    table.drop(columns="response").set_index("sample").T.to_csv("genes.tsv", sep="\t")
+    genotypes = simulate("genotypes", 120, 100, random_state=0).X
+    to_bed("snps.bed", genotypes, properties={"iid": table["sample"].tolist()})
+    studies = [f"smrmr example {study} > {study}.csv" for study in STUDIES]
+    commands = re.findall(r"`(smrmr [^`]+)`", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(commands) > 8
+    for place, command in enumerate(["smrmr example > table.csv", *studies, *commands]):
+        folder = f" --out answer{place}" if " select " in command else ""
+        run_command(command + folder)
 
 
 def test_tables_are_those_of_the_stored_rows():

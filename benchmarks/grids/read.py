@@ -12,7 +12,7 @@ from smrmr.cli.toml import read_toml
 from smrmr.designs import DESIGNS
 
 from ..data.datasets import HIV_SETS, MADELON, PAPER_SETS
-from ..methods import METHODS, YARDSTICK
+from ..methods import METHODS, ONLY_WHERE_NAMED
 
 OWN = ("quick", "full", "speed", "yardstick")
 OWN_REAL = ("quick", "full")
@@ -95,7 +95,7 @@ def read_grid(grid: str) -> Grid:
     18
     """
     content = _content(grid, "", OWN, ("methods", "levels", "designs", "cells"))
-    usual = [name for name in METHODS if name not in YARDSTICK]
+    usual = [name for name in METHODS if name not in ONLY_WHERE_NAMED]
     methods = _names(content.get("methods", usual), list(METHODS), grid, "methods")
     levels = content.get("levels", [])
     if not isinstance(levels, list) or not all(map(_is_level, levels)):

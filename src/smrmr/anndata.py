@@ -1,8 +1,4 @@
-"""Selects features of an AnnData object, and writes what became of each of them into it.
-
-smrmr.anndata.select(adata, "label", covariates=["batch"])
-adata.var[adata.var["smrmr_selected"]]
-"""
+"""Selects features of an AnnData object, and writes what became of each of them into it."""
 
 from __future__ import annotations
 
@@ -23,6 +19,8 @@ from .report.words import say
 from .selection import Selection
 from .settings import parse_bytes
 from .types import Indices, Progress
+
+__all__ = ["select"]
 
 WRITTEN = ("p_value", "W", "q_value", "direction")  # as far as a selection has them
 COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole

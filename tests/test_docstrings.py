@@ -21,7 +21,7 @@ import smrmr
 
 ORDER = ["Parameters", "Attributes", "Returns", "Raises", "Warns", "Notes", "Examples"]
 LISTS = ("Parameters", "Attributes", "Returns", "Raises", "Warns")  # of terms and their meaning
-HELD = ("Selection", "Axes | None")  # types that are neither data nor settings, hence refuse little
+HELD = ("Selection", "Axes | None", "bool")  # types that are neither data nor settings, hence refuse little
 LITERAL = re.compile(r"``.+?``|:\w+:`[^`]+`", re.DOTALL)
 NAME = re.compile(r"(?<![`\w])`([^`\n]+)`(?!`)")
 

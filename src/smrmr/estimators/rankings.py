@@ -82,13 +82,16 @@ class SIS(Ranking):
 
     Examples
     --------
-    A proxy of a true feature looks as relevant as the feature itself, so that both come in:
+    Feature 1 is a copy of feature 0 but for some noise, and comes before feature 2, which tells
+    something else:
 
-    >>> from smrmr import SIS, simulate
-    >>> data = simulate("proxy", n=100, p=91, random_state=0)
-    >>> ranking = SIS(4).fit(data.X, data.y).ranking_
-    >>> sorted(ranking.argsort()[:4].tolist())
-    [50, 51, 80, 81]
+    >>> import numpy as np
+    >>> from smrmr import SIS
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+    >>> y = 2 * X[:, 0] + X[:, 2]
+    >>> SIS(2).fit(X, y).ranking_.tolist()
+    [1, 2, 3]
     """
 
     measure: str | Measure = "pc"
@@ -174,13 +177,15 @@ class MRMR(Ranking):
 
     Examples
     --------
-    Of each feature and its proxy at most one comes in, where `SIS` takes both:
+    Feature 1 is a copy of feature 0 but for some noise, and adds nothing to it; feature 2 does:
 
-    >>> from smrmr import MRMR, simulate
-    >>> data = simulate("proxy", n=100, p=91, random_state=0)
-    >>> ranking = MRMR(4, measure="pc").fit(data.X, data.y).ranking_
-    >>> sorted(ranking.argsort()[:4].tolist())
-    [0, 20, 50, 80]
+    >>> import numpy as np
+    >>> from smrmr import MRMR
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+    >>> y = 2 * X[:, 0] + X[:, 2]
+    >>> MRMR(2, measure="pc").fit(X, y).ranking_.tolist()
+    [1, 3, 2]
     """
 
     measure: str | Measure = "mi"

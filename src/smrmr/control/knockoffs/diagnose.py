@@ -47,7 +47,7 @@ class Diagnosis:
     Columns in another order of rows are no knockoffs: they lose all relations between features.
 
     >>> from smrmr import diagnose_knockoffs, simulate
-    >>> X = simulate("equicorrelated", n=100, p=91, random_state=0).X
+    >>> X = simulate("1.c", n=100, p=31, random_state=0).X
     >>> found = diagnose_knockoffs(X, X[::-1])
     >>> found.passed, found.moment_error > found.moment_error_by_chance
     (False, True)
@@ -122,7 +122,7 @@ def diagnose_knockoffs(
     --------
     >>> import numpy as np
     >>> from smrmr import diagnose_knockoffs, draw_knockoffs, simulate
-    >>> X = simulate("1.d", n=100, p=91, random_state=0).X
+    >>> X = simulate("1.c", n=100, p=31, random_state=0).X
     >>> diagnose_knockoffs(X, draw_knockoffs(X, random_state=0).X_knockoff).passed
     True
     >>> noise = np.random.default_rng(0).normal(size=X.shape)

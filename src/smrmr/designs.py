@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr
 
+from .settings import as_generator
 from .types import Indices, Matrix, Vector
 
 Features: TypeAlias = Callable[[int, int, Generator], Matrix]
@@ -219,12 +220,12 @@ def simulate(
     and noise; y adds x + x²), ``"genotypes"`` (0, 1, 2; blocks of ten linked) and ``"null"`` (no
     feature is true).
 
-    In the last ones features correlate by 0.5 as in 1.c: ``"even"`` (y adds
-    :math:`2 |x|`), ``"mixed"`` (the first five as :math:`2 \tanh(2x)`, the last five as
-    :math:`2 |x|`), ``"cos"`` (true are 0, 10, 20, 30; y adds :math:`3 \cos(\pi x / 1.5)`), ``"variance"`` (true are 0 and 10; y is noise times exp of their sum),
-    ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of standard deviation 0.1) and
-    ``"many classes"`` (y is the largest of ten sums without noise: of features 0 and 10, of 10 and
-    20, ..., of 90 and 0).
+    In the last ones features correlate by 0.5 as in 1.c: ``"even"`` (y adds :math:`2 |x|`),
+    ``"mixed"`` (the first five as :math:`2 \tanh(2x)`, the last five as :math:`2 |x|`), ``"cos"``
+    (true are 0, 10, 20, 30; y adds :math:`3 \cos(\pi x / 1.5)`), ``"variance"`` (true are 0 and 10;
+    y is noise times exp of their sum), ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of
+    standard deviation 0.1) and ``"many classes"`` (y is the largest of ten sums without noise: of
+    features 0 and 10, of 10 and 20, ..., of 90 and 0).
 
     Parameters
     ----------
@@ -244,7 +245,8 @@ def simulate(
     Raises
     ------
     ValueError
-        If the design is not known, or `n` and `p` are no numbers large enough for it.
+        If the design is not known, `n` and `p` are no whole numbers large enough for it, or
+        `random_state` cannot seed a generator.
 
     Examples
     --------
@@ -263,7 +265,7 @@ def simulate(
             f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "
             f"and {chosen.fewest_features} features, so that its true ones are among them."
         )
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     X = chosen.features(n, p, rng)
     support = np.array(chosen.support, dtype=np.intp)
     return Simulation(X, chosen.respond(X[:, support], rng), support, chosen.target)

@@ -37,12 +37,13 @@ class SmRMR(Selector):
     the target, and p-values become a selection by Benjamini-Hochberg; see `ConditionalTests`. That
     the share of false features stays within `fdr` is empirical.
 
-    ``control="knockoffs"`` and ``"paper"`` are the paper's way (section 5.1, Theorem 3). Features are screened on some rows;
-    on the others every kept feature gets a knockoff, a made-up feature that relates to all others
-    as the original does but tells nothing about the target. Features and knockoffs compete in one
-    penalised mRMR problem, and features that beat their knockoff by enough are selected. The
-    expected share of false features among them is at most `fdr`, given that the screen kept every
-    true feature, that knockoffs are exchangeable with features, and that rows are independent.
+    ``control="knockoffs"`` and ``"paper"`` are the paper's way (section 5.1, Theorem 3). Features
+    are screened on some rows; on the others every kept feature gets a knockoff, a made-up feature
+    that relates to all others as the original does but tells nothing about the target. Features and
+    knockoffs compete in one penalised mRMR problem, and features that beat their knockoff by enough
+    are selected. The expected share of false features among them is at most `fdr`, given that the
+    screen kept every true feature, that knockoffs are exchangeable with features, and that rows are
+    independent.
 
     Parameters
     ----------
@@ -105,11 +106,8 @@ class SmRMR(Selector):
     support_, selected_
         Mask and positions (best first) of the features that `transform` keeps.
     q_values_
-        Smallest level that selects each feature.
-    W_
-        Importance of every feature, of knockoffs alone.
-    p_values_
-        p-value of every feature given all others, of tests alone.
+        Smallest level that selects each feature. What it comes from are the properties `p_values_`,
+        of tests, and `W_`, of knockoffs.
 
     Examples
     --------

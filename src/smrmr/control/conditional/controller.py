@@ -32,9 +32,9 @@ class ConditionalTests:
     r"""Test of every feature given all others, ``"tests"`` for short.
 
     The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. What the other features leave of X_k is
-    compared with what they leave of Y, by PC^2 and by correlations, whose nulls depend on the number
-    of rows alone: a distilled conditional randomisation test (Liu, Katsevich, Janson and Ramdas
-    2022) without resampling. Not in the paper; docs/method.md says what is done, step by step.
+    compared with what they leave of Y, by PC^2 and by correlations, whose nulls are known: a
+    distilled conditional randomisation test (Liu, Katsevich, Janson and Ramdas 2022) without
+    resampling. Not in the paper; docs/method.md says what is done, step by step.
 
     Parameters
     ----------

@@ -131,7 +131,8 @@ class Gaussian(EqualByText):
         Raises
         ------
         ValueError
-            If the covariance given is not a symmetric, positive definite matrix of all features.
+            If the covariance given is not a symmetric matrix of all features, with variances above
+            0.
         """
         if not isinstance(self.covariance, str):
             check_covariance(self.covariance, columns.n_columns)

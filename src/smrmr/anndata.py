@@ -1,8 +1,4 @@
-"""Selects features of an AnnData object, and writes what became of each of them into it.
-
-smrmr.anndata.select(adata, "label", covariates=["batch"])
-adata.var[adata.var["smrmr_selected"]]
-"""
+"""Selects features of an AnnData object, and writes what became of each of them into it."""
 
 from __future__ import annotations
 
@@ -23,6 +19,8 @@ from .report.words import say
 from .selection import Selection
 from .settings import parse_bytes
 from .types import Indices, Progress
+
+__all__ = ["select"]
 
 WRITTEN = ("p_value", "W", "q_value", "direction")  # as far as a selection has them
 COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole
@@ -56,11 +54,14 @@ def select(
         Several names are several outputs, or event and time with ``Recipe(target="survival")``.
     covariates
         Columns of obs, or features, to adjust for.
-    groups, aggregate
-        Column of obs that says which rows belong together, such as a donor; ``"mean"`` compares
-        groups by their means in any case.
-    layer, use_raw
-        Which matrix: X, a layer, or that of ``adata.raw``.
+    groups
+        Column of obs that says which rows belong together, such as a donor.
+    aggregate
+        ``"mean"`` compares groups by their means in any case.
+    layer
+        A layer to use instead of X.
+    use_raw
+        Use the matrix of ``adata.raw``.
     recipe, rng, progress
         As in `smrmr.select`.
     copy
@@ -68,10 +69,20 @@ def select(
 
     Returns
     -------
-    The `Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
-    ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``, of tests
-    ``smrmr_direction`` and, where look-alikes were asked about together, ``smrmr_group``, the
-    selected feature that a feature was found with. ``uns["smrmr"]`` says how it was done.
+    Selection or AnnData
+        The `smrmr.Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
+        ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``, of
+        tests ``smrmr_direction`` and, where look-alikes were asked about together,
+        ``smrmr_group``, the selected feature that a feature was found with. ``uns["smrmr"]`` says
+        how it was done.
+
+    Raises
+    ------
+    TypeError
+        If `adata` is no AnnData object.
+    ValueError
+        If there is no such column, layer or raw matrix, a column of obs has missing values, names
+        of features repeat, or a copy or view of a file on disk would have to be written to.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr
 
+from .settings import as_generator
 from .types import Indices, Matrix, Vector
 
 Features: TypeAlias = Callable[[int, int, Generator], Matrix]
@@ -20,7 +21,25 @@ TENS = tuple(range(0, 100, 10))
 
 @dataclass(frozen=True, eq=False)
 class Simulation:
-    """A draw from a design: features, target, indices of the true features, type of the target."""
+    """A draw from a design.
+
+    Attributes
+    ----------
+    X
+        Features, (n, p).
+    y
+        The target; classes are numbered from 0.
+    support
+        Positions of the true features.
+    target
+        How y is to be read: ``"continuous"`` or ``"classes"``.
+
+    Examples
+    --------
+    >>> from smrmr import simulate
+    >>> simulate("1.d", n=5, p=100, random_state=0).support.tolist()
+    [0, 10, 20, 30, 40, 50, 60, 70, 80, 90]
+    """
 
     X: Matrix
     y: Vector
@@ -201,12 +220,12 @@ def simulate(
     and noise; y adds x + x²), ``"genotypes"`` (0, 1, 2; blocks of ten linked) and ``"null"`` (no
     feature is true).
 
-    In the last ones features correlate by 0.5 as in 1.c: ``"even"`` (y adds 2|x|), ``"mixed"`` (the
-    first five as 2 tanh(2x), the last five as 2|x|), ``"cos"`` (true are 0, 10, 20, 30; y adds
-    3 cos(πx / 1.5)), ``"variance"`` (true are 0 and 10; y is noise times exp of their sum),
-    ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of standard deviation 0.1) and
-    ``"many classes"`` (y is the largest of ten sums without noise: of features 0 and 10, of 10 and
-    20, ..., of 90 and 0).
+    In the last ones features correlate by 0.5 as in 1.c: ``"even"`` (y adds :math:`2 |x|`),
+    ``"mixed"`` (the first five as :math:`2 \tanh(2x)`, the last five as :math:`2 |x|`), ``"cos"``
+    (true are 0, 10, 20, 30; y adds :math:`3 \cos(\pi x / 1.5)`), ``"variance"`` (true are 0 and 10;
+    y is noise times exp of their sum), ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of
+    standard deviation 0.1) and ``"many classes"`` (y is the largest of ten sums without noise: of
+    features 0 and 10, of 10 and 20, ..., of 90 and 0).
 
     Parameters
     ----------
@@ -218,8 +237,20 @@ def simulate(
     random_state
         Seed or generator. The same seed gives the same draw.
 
+    Returns
+    -------
+    Simulation
+        Features, target, and which features are true.
+
+    Raises
+    ------
+    ValueError
+        If the design is not known, `n` and `p` are no whole numbers large enough for it, or
+        `random_state` cannot seed a generator.
+
     Examples
     --------
+    >>> from smrmr import simulate
     >>> data = simulate("3.a", n=8, p=6, random_state=1)
     >>> data.X.shape, data.support.tolist(), data.target
     ((8, 6), [0, 5], 'classes')
@@ -234,7 +265,7 @@ def simulate(
             f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "
             f"and {chosen.fewest_features} features, so that its true ones are among them."
         )
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     X = chosen.features(n, p, rng)
     support = np.array(chosen.support, dtype=np.intp)
     return Simulation(X, chosen.respond(X[:, support], rng), support, chosen.target)

@@ -54,11 +54,23 @@ class Recipe:
     n_jobs
         Threads, as in joblib.
 
+    Raises
+    ------
+    ValueError
+        If a setting is not known or not possible, or two of them contradict each other: `alike` and
+        `feature_groups`, groups within groups and knockoffs, ``on_empty="relax"`` and several
+        draws.
+
     Examples
     --------
+    Everything is checked when it is said, and can be written down:
+
     >>> from smrmr import Recipe
     >>> Recipe(fdr=0.2, control="knockoffs(penalty=scad)").settings["control"]
     'knockoffs(penalty=scad)'
+    >>> Recipe(fdr=20)
+    Traceback (most recent call last):
+    ValueError: fdr=20 is not a level between 0 and 1, both excluded; 0.2 is common.
     """
 
     fdr: float = 0.3
@@ -115,6 +127,16 @@ class Recipe:
 
         Of p columns of noise two correlate by :math:`\sqrt{4 \log p / n}` at most. More than 30,000
         features are grouped only if asked for.
+
+        Parameters
+        ----------
+        n_rows, n_features
+            Size of the data.
+
+        Returns
+        -------
+        tuple of float
+            The cuts, largest first.
         """
         if not (isinstance(self.alike, str) and self.alike == "auto"):
             return self.cuts

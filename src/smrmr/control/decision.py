@@ -92,6 +92,13 @@ class Decision:
     n_needed
         Fewest features that can be selected. With knockoffs several must stand out together: with
         none below the mirrored cut-off the estimate is still 1 / n.
+
+    Examples
+    --------
+    >>> from smrmr import decide
+    >>> made = decide([9.0, 8.0, 7.0, 6.0, 5.0, 0.5, -0.4], fdr=0.2)
+    >>> made.selected.tolist(), made.threshold, made.rule, made.guaranteed
+    ([0, 1, 2, 3, 4, 5], 0.5, 'knockoff+', True)
     """
 
     selected: Indices
@@ -125,9 +132,14 @@ def decide(
 ) -> Decision:
     r"""Select by knockoff+; several draws of knockoffs are combined by e-values.
 
-    Draw by draw, :math:`e_k = p\, 1\{W_k \ge T\} / (1 + \#\{W \le -T\})` with T the knockoff+
-    threshold at `inner_fdr`; the mean over draws goes to e-BH at level `fdr`, which controls the
-    FDR whatever the dependence between draws (Ren and Barber 2024).
+    .. math:: T(\alpha) = \min\Big\{t \in \{|W_k|\} \setminus \{0\} :
+              \frac{1 + \#\{W_k \le -t\}}{\#\{W_k \ge t\} \vee 1} \le \alpha\Big\}
+
+    and features with :math:`W_k \ge T` are selected. Paper: section 4, eq. (4.2), label
+    ``threshold``; Theorem 3 says when the FDR is controlled. Of several draws, each gives
+    :math:`e_k = p\, 1\{W_k \ge T\} / (1 + \#\{W \le -T\})` with T at `inner_fdr`; the mean over
+    draws goes to e-BH at level `fdr`, which controls the FDR whatever the dependence between draws
+    (Ren and Barber 2024).
 
     Parameters
     ----------
@@ -145,8 +157,21 @@ def decide(
         Level of each of several draws, to be fixed before looking at the data; half of `fdr`
         unless given.
 
+    Returns
+    -------
+    Decision
+        What is selected, with q-values and the cut-off.
+
+    Raises
+    ------
+    ValueError
+        If W is not one finite number per feature (and draw), or a level is not between 0 and 1. If
+        ``on_empty="relax"`` comes with several draws, whose level must be fixed: use one draw.
+
     Examples
     --------
+    At level 0.2 five features must stand out together, so that three are not enough:
+
     >>> from smrmr import decide
     >>> empty = decide([4.0, 3.0, 2.0, -0.5], fdr=0.2)
     >>> empty.selected.size, empty.n_needed, round(empty.smallest_level, 3)
@@ -233,14 +258,28 @@ def false_discovery_bounds(W: Data, *, confidence: float = 0.95) -> Indices:
     :math:`c = \log(1 / \delta) / \log(2 - \delta)`, :math:`\delta` one less the confidence. The
     bounds hold for one draw of knockoffs under the assumptions of the FDR control.
 
+    Parameters
+    ----------
+    W
+        Importance of each feature, (p,), of one draw of knockoffs.
+    confidence
+        With which all bounds hold together, in (0, 1).
+
     Returns
     -------
-    One bound for each positive W, largest W first.
+    ndarray
+        One bound for each positive W, largest W first.
+
+    Raises
+    ------
+    ValueError
+        If W is not one finite number per feature, or `confidence` is not between 0 and 1.
 
     Examples
     --------
     Among the first twenty at most four are false, with 95% confidence:
 
+    >>> import numpy as np
     >>> from smrmr import false_discovery_bounds
     >>> W = np.arange(30.0, 0.0, -1.0)
     >>> int(false_discovery_bounds(W)[19])

@@ -36,7 +36,7 @@ ROW = "row of the file"  # stands for all features of a sample until they are re
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Features and target of the same samples, and where they came from.
+    r"""Features and target of the same samples, and where they came from.
 
     Attributes
     ----------
@@ -55,6 +55,16 @@ class Dataset:
         Columns that were asked for beside features and target: covariates, groups and the like.
     about_features
         What the file knows of the features (.var, .bim), by their names; None if nothing.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from smrmr.data import read_data
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
+    >>> _ = path.write_text("sample,a,age,y\nS1,5,40,1\nS2,6,50,2\nS3,7,60,4\nS4,9,70,3\n")
+    >>> data = read_data(path, "y", id="sample", beside=["age"])
+    >>> list(data.X.columns), list(data.X.index), data.beside["age"].tolist(), data.target
+    (['a'], ['S1', 'S2', 'S3', 'S4'], [40, 50, 60, 70], 'y')
     """
 
     X: pd.DataFrame | ColumnSource
@@ -86,9 +96,9 @@ def read_data(
     missing: str = "refuse",
     missing_target: str = "refuse",
 ) -> Dataset:
-    r"""Read features and a target from a file of any format that `FORMATS` lists.
+    r"""Read features and a target from a file.
 
-    These are CSV, TSV, Excel, Parquet, NPY, NPZ, MATLAB, AnnData, HDF5, PLINK, zarr and what R
+    Formats are CSV, TSV, Excel, Parquet, NPY, NPZ, MATLAB, AnnData, HDF5, PLINK, zarr and what R
     saves. All that is wrong with a table is told in one message.
 
     Parameters
@@ -116,8 +126,8 @@ def read_data(
     drop
         Columns that are not features.
     beside
-        Columns that are no features either and are handed on in `Dataset.beside`, such as
-        covariates: of the table, of obs, or of `covar`.
+        Columns that are no features either and are handed on as they are, such as covariates: of
+        the table, of obs, or of `covar`.
     covar
         Another table with covariates, joined by the column `id`; all of them if none is named.
     missing
@@ -126,6 +136,17 @@ def read_data(
         column with its own. Infinite values count as missing.
     missing_target
         ``"refuse"`` rows without a target, or ``"drop"`` them, as ``missing="drop-rows"`` does.
+
+    Returns
+    -------
+    Dataset
+        Features, target, columns beside them, and what was decided on the way.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, its format is not known or needs a package, a column is not there,
+        values are missing, or ids do not match; the message says where and what to change.
 
     Examples
     --------
@@ -205,9 +226,24 @@ def open_columns(
         What to do about missing values when they are read: ``"refuse"``, ``"impute-median"``,
         ``"impute-mean"`` or ``"impute-mode"``; genotypes have no median and no mean.
 
+    Returns
+    -------
+    ColumnSource
+        What `smrmr.select`, `smrmr.associate` and the estimators take as X.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If files of this format cannot be read by columns, or only once they are unpacked.
+
     Examples
     --------
+    The answer is that of the same array in memory, to the last bit:
+
     >>> import pathlib, tempfile
+    >>> import numpy as np
     >>> from smrmr import relevance, simulate
     >>> from smrmr.data import open_columns
     >>> data = simulate("1.a", n=100, p=20, random_state=0)

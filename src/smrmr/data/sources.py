@@ -20,6 +20,23 @@ class ColumnSource(Protocol):
     """Columns that are read when they are needed, so that X need not fit in memory.
 
     A source is small when pickled: workers get it instead of the data, and read for themselves.
+    Anything with these three members can be given as X; `smrmr.data.open_columns` makes one of a
+    file.
+
+    Examples
+    --------
+    Columns that are made while they are read:
+
+    >>> import numpy as np
+    >>> from smrmr import relevance
+    >>> class Powers:
+    ...     shape, names = (50, 3), ("x", "x2", "x3")
+    ...
+    ...     def read(self, columns):
+    ...         x = np.linspace(-1, 1, 50)
+    ...         return np.stack([x, x**2, x**3], axis=1)[:, columns]
+    >>> relevance(Powers(), np.linspace(-1, 1, 50)).round(1).tolist()
+    [1.0, 0.2, 1.0]
     """
 
     @property
@@ -31,7 +48,18 @@ class ColumnSource(Protocol):
         """Names of the columns, if they have any."""
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for, as an array of all rows."""
+        """The columns asked for, as an array of all rows.
+
+        Parameters
+        ----------
+        columns
+            A slice, or an array of positions.
+
+        Returns
+        -------
+        ndarray
+            Of shape (n, number of columns asked for).
+        """
 
 
 class Reopened:

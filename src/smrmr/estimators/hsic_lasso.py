@@ -27,12 +27,15 @@ class HSICLasso(Ranking):
 
     on normalised HSIC associations: a LASSO regression of the target's centred kernel matrix on
     those of the features. As lambda falls from :math:`\max_k r_k` features enter one by one; the
-    first `n_features_to_select` are kept. Redundancy is computed for entering features only.
+    first `n_features_to_select` are kept. Redundancy is computed for entering features only. A
+    rival, of which the paper's problem with `L1` and `HSIC` is a close relative.
 
     Parameters
     ----------
     n_features_to_select
-        How many features to choose.
+        How many features to choose; all of them if there are fewer.
+    target, n_jobs, max_memory
+        As in `smrmr.associate`.
     width
         ``"sd"``: kernels of width one standard deviation, as in the reference package;
         ``"median"``: the median distance, as elsewhere in this library.
@@ -43,8 +46,6 @@ class HSICLasso(Ranking):
         How often the samples are dealt into blocks (M in the paper).
     random_state
         Seed of the blocks.
-    target, n_jobs, max_memory
-        As in `smrmr.associate`.
 
     Attributes
     ----------
@@ -54,12 +55,21 @@ class HSICLasso(Ranking):
         Relevance of every feature.
     ranking_
         1 for the first feature to enter, 2 for the next; those not chosen follow by relevance.
+    support_
+        Which features were chosen.
 
     Notes
     -----
     Differs from the package pyHSICLasso in that arithmetic is in double precision, that classes
     use the plain delta kernel (there 1 / class size), and that blocks are drawn from `random_state`
     instead of fixed seeds.
+
+    Examples
+    --------
+    >>> from smrmr import HSICLasso, simulate
+    >>> data = simulate("1.a", n=60, p=12, random_state=0)
+    >>> HSICLasso(2).fit(data.X, data.y).get_support(indices=True).tolist()
+    [0, 5]
     """
 
     width: str = "sd"
@@ -68,7 +78,25 @@ class HSICLasso(Ranking):
     random_state: Any = None
 
     def fit(self, X: Data, y: Data) -> HSICLasso:
-        """Follow the path until enough features have entered."""
+        """Follow the path until enough features have entered.
+
+        Parameters
+        ----------
+        X
+            Features, (n, p), as `smrmr.associate` takes them, or a source of columns.
+        y
+            Target: n numbers or labels, or an (n, q) array of several outputs.
+
+        Returns
+        -------
+        HSICLasso
+            The selector itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is not possible, X or y has missing values or text, or rows do not match.
+        """
         check_choice("width", self.width, ("sd", "median"))
         study, measure = self._scaled(self._read(X, y, self.target))
         dealt = self._blocks(study.columns.n_rows)

@@ -57,19 +57,19 @@ class SIS(Ranking):
     r"""Sure independence screening: the features of largest relevance (Fan and Lv 2008).
 
     Keeps the `n_features_to_select` features with the largest :math:`D(X_k, Y)` or, given a
-    `threshold` :math:`\lambda_n`, all with :math:`D(X_k, Y) \ge \lambda_n` (paper, eq.
-    active_var_estim). It looks at one feature at a time: redundant features all come in.
+    `threshold` :math:`\lambda_n`, all with :math:`D(X_k, Y) \ge \lambda_n` (paper, eq. (2.1),
+    label ``active_var_estim``). It looks at one feature at a time: redundant features all come in.
 
     Parameters
     ----------
     n_features_to_select
         How many features to keep; all of them if there are fewer.
+    target, n_jobs, max_memory
+        As in `smrmr.associate`.
     measure
         Association, see `smrmr.associate`. With ``"pearson"`` this is the original SIS.
     threshold
         Keep by relevance instead of by number.
-    target, n_jobs, max_memory
-        As in `smrmr.associate`.
 
     Attributes
     ----------
@@ -77,13 +77,46 @@ class SIS(Ranking):
         Relevance of every feature.
     ranking_
         1 for the most relevant feature, 2 for the next, and so on.
+    support_
+        Which features were kept.
+
+    Examples
+    --------
+    Feature 1 is a copy of feature 0 but for some noise, and comes before feature 2, which tells
+    something else:
+
+    >>> import numpy as np
+    >>> from smrmr import SIS
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+    >>> y = 2 * X[:, 0] + X[:, 2]
+    >>> SIS(2).fit(X, y).ranking_.tolist()
+    [1, 2, 3]
     """
 
     measure: str | Measure = "pc"
     threshold: float | None = None
 
     def fit(self, X: Data, y: Data) -> SIS:
-        """Measure the relevance of every feature and keep the best."""
+        """Measure the relevance of every feature and keep the best.
+
+        Parameters
+        ----------
+        X
+            Features, (n, p), as `smrmr.associate` takes them, or a source of columns.
+        y
+            Target: n numbers or labels, or an (n, q) array of several outputs.
+
+        Returns
+        -------
+        SIS
+            The selector itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is not possible, X or y has missing values or text, or rows do not match.
+        """
         study = self._read(X, y, self.target)
         work = Work(self.n_jobs, parse_bytes(self.max_memory))
         engine = Associator(study.columns, as_measure(self.measure), work)
@@ -107,21 +140,21 @@ class MRMR(Ranking):
     - ``scheme="quotient"``: :math:`D(X_k, Y) \,/\, \frac{1}{|S|} \sum_{j \in S} D(X_k, X_j)`.
 
     With mutual information these are MID and MIQ. A mean redundancy below 0.001 divides as 0.001.
-    Redundancy is computed against chosen features only. Paper: eq. (mrmr), of which this is the
-    usual greedy approximation.
+    Redundancy is computed against chosen features only. Paper: eq. (2.2), label ``eq:mrmr``, of
+    which this is the usual greedy approximation.
 
     Parameters
     ----------
     n_features_to_select
         How many features to choose; all of them if there are fewer.
+    target, n_jobs, max_memory
+        As in `smrmr.associate`.
     measure
         ``"mi"``: mutual information of columns cut into three states at mean -/+ one standard
         deviation; ``"mi-knn"``: scikit-learn's nearest-neighbour estimators; ``"f"``: relevance by
-        the F statistic, redundancy by \|r\|; or any measure of `smrmr.associate`.
+        the F statistic, redundancy by the correlation; or any measure of `smrmr.associate`.
     scheme
         ``"difference"`` or ``"quotient"``.
-    target, n_jobs, max_memory
-        As in `smrmr.associate`.
     random_state
         Seed of ``"mi-knn"``, which adds a little noise to its data.
 
@@ -133,12 +166,26 @@ class MRMR(Ranking):
         Relevance of every feature.
     ranking_
         1 for the first feature chosen, 2 for the next; those not chosen follow by relevance.
+    support_
+        Which features were chosen.
 
     Notes
     -----
     With ``measure="f", scheme="quotient"`` this is what the package mrmr_selection computes for a
-    regression: every single \|r\| below 0.001 counts as 0.001, and a copy of the chosen features
-    scores 0. Unlike there, missing values are refused.
+    regression: every single correlation below 0.001 in size counts as 0.001, and a copy of the
+    chosen features scores 0. Unlike there, missing values are refused.
+
+    Examples
+    --------
+    Feature 1 is a copy of feature 0 but for some noise, and adds nothing to it; feature 2 does:
+
+    >>> import numpy as np
+    >>> from smrmr import MRMR
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> X[:, 1] = X[:, 0] + 0.3 * X[:, 1]
+    >>> y = 2 * X[:, 0] + X[:, 2]
+    >>> MRMR(2, measure="pc").fit(X, y).ranking_.tolist()
+    [1, 3, 2]
     """
 
     measure: str | Measure = "mi"
@@ -146,7 +193,25 @@ class MRMR(Ranking):
     random_state: Any = None
 
     def fit(self, X: Data, y: Data) -> MRMR:
-        """Choose features one at a time."""
+        """Choose features one at a time.
+
+        Parameters
+        ----------
+        X
+            Features, (n, p), as `smrmr.associate` takes them, or a source of columns.
+        y
+            Target: n numbers or labels, or an (n, q) array of several outputs.
+
+        Returns
+        -------
+        MRMR
+            The selector itself.
+
+        Raises
+        ------
+        ValueError
+            If a setting is not possible, X or y has missing values or text, or rows do not match.
+        """
         check_choice("scheme", self.scheme, ("difference", "quotient"))
         study = self._read(X, y, self.target)
         relevance, redundancy_with = self._associations(study)

@@ -30,7 +30,18 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {}
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name; with `deep` also those of strategies."""
+        """Parameters by name.
+
+        Parameters
+        ----------
+        deep
+            Also those of strategies, by names such as ``control__multiplicity``.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
         params: dict[str, Any] = super().get_params(deep=False)
         for name, read in self._strategies.items() if deep else ():
             with suppress(ValueError):  # a wrong setting is an error of `fit`
@@ -39,7 +50,23 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return params
 
     def set_params(self, **params: Any) -> Any:
-        """Set parameters, also nested ones."""
+        """Set parameters, also nested ones.
+
+        Parameters
+        ----------
+        **params
+            Values by name, as `get_params` gives them.
+
+        Returns
+        -------
+        Selector
+            The selector itself.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter.
+        """
         nested: dict[str, dict[str, Any]] = {}
         for key in list(params):
             name, _, rest = key.partition("__")
@@ -79,6 +106,23 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
         Sparse matrices keep their format and tables with categories their library; of sources the
         features are read. All else becomes an array, or what `set_output` asks for.
+
+        Parameters
+        ----------
+        X
+            Data with the columns of `fit`, in the same order.
+
+        Returns
+        -------
+        ndarray, sparse matrix or table
+            The columns that were selected.
+
+        Raises
+        ------
+        ValueError
+            If X has other columns than in `fit`.
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called before.
         """
         if is_sparse(X):
             return super().transform(X).asformat(X.format)

@@ -37,12 +37,13 @@ class SmRMR(Selector):
     the target, and p-values become a selection by Benjamini-Hochberg; see `ConditionalTests`. That
     the share of false features stays within `fdr` is empirical.
 
-    ``control="knockoffs"`` and ``"paper"`` are the paper's way. Features are screened on some rows;
-    on the others every kept feature gets a knockoff, a made-up feature that relates to all others
-    as the original does but tells nothing about the target. Features and knockoffs compete in one
-    penalised mRMR problem, and features that beat their knockoff by enough are selected. The
-    expected share of false features among them is at most `fdr`, given that the screen kept every
-    true feature, that knockoffs are exchangeable with features, and that rows are independent.
+    ``control="knockoffs"`` and ``"paper"`` are the paper's way (section 5.1, Theorem 3). Features
+    are screened on some rows; on the others every kept feature gets a knockoff, a made-up feature
+    that relates to all others as the original does but tells nothing about the target. Features and
+    knockoffs compete in one penalised mRMR problem, and features that beat their knockoff by enough
+    are selected. The expected share of false features among them is at most `fdr`, given that the
+    screen kept every true feature, that knockoffs are exchangeable with features, and that rows are
+    independent.
 
     Parameters
     ----------
@@ -105,19 +106,25 @@ class SmRMR(Selector):
     support_, selected_
         Mask and positions (best first) of the features that `transform` keeps.
     q_values_
-        Smallest level that selects each feature.
-    W_
-        Importance of every feature, of knockoffs alone.
-    p_values_
-        p-value of every feature given all others, of tests alone.
+        Smallest level that selects each feature. What it comes from are the properties `p_values_`,
+        of tests, and `W_`, of knockoffs.
 
     Examples
     --------
+    Of these 12 features 0 and 5 are true:
+
     >>> from smrmr import SmRMR, simulate
-    >>> data = simulate("1.d", n=400, p=150, random_state=1)
-    >>> selector = SmRMR(fdr=0.2, random_state=0).fit(data.X, data.y)
-    >>> selector.transform(data.X).shape
-    (400, 13)
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> selector = SmRMR(fdr=0.1).fit(data.X, data.y)
+    >>> selector.transform(data.X).shape, selector.get_support(indices=True).tolist()
+    ((80, 2), [0, 5])
+
+    Another level needs no other fit, and single settings are reached by their names:
+
+    >>> len(selector.selection_.at(fdr=0.01).selected)
+    2
+    >>> SmRMR(control="knockoffs").set_params(control__measure="hsic").control.measure.alias
+    'hsic'
     """
 
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}
@@ -149,7 +156,22 @@ class SmRMR(Selector):
         penalty: Any = "mcp",
         **settings: Any,
     ) -> SmRMR:
-        """The paper's pipeline, whatever the defaults become; see `KnockoffFilter.paper`."""
+        """The paper's pipeline, whatever the defaults become; see `KnockoffFilter.paper`.
+
+        Parameters
+        ----------
+        fdr
+            Largest expected share of false features among those selected.
+        measure, penalty
+            Those of `KnockoffFilter`.
+        **settings
+            Other parameters of `SmRMR`, such as ``random_state``.
+
+        Returns
+        -------
+        SmRMR
+            A selector that is not fitted yet.
+        """
         return cls(fdr, control=KnockoffFilter.paper(measure=measure, penalty=penalty), **settings)
 
     def fit(
@@ -165,9 +187,22 @@ class SmRMR(Selector):
             What to adjust for and never select: a DataFrame, a mapping of names to columns or an
             array, of numbers and labels.
         groups
-            What rows belong to, such as a patient, plate or family, see `select`.
+            What rows belong to, such as a patient, plate or family, see `smrmr.select`.
         **unknown
             Refused; ``sample_weight`` with the reason.
+
+        Returns
+        -------
+        SmRMR
+            The selector itself, with `selection_` and the other attributes of the class.
+
+        Raises
+        ------
+        ValueError
+            If a setting is not possible, X or y has missing values or text, or rows do not match;
+            the message names columns and says what to change.
+        TypeError
+            If there is another keyword argument.
         """
         if "sample_weight" in unknown:
             raise ValueError(
@@ -200,7 +235,21 @@ class SmRMR(Selector):
     def transform(self, X: Data) -> Any:
         """Keep the selected features and those always kept, missing values filled as in `fit`.
 
-        Where there are none, which no next step could take, an error says what to do.
+        Parameters
+        ----------
+        X
+            Data with the columns of `fit`, in the same order.
+
+        Returns
+        -------
+        ndarray, sparse matrix or table
+            The columns that were selected.
+
+        Raises
+        ------
+        ValueError
+            If nothing was selected, which no next step could take: raise `fdr`, or set `on_empty`
+            to ``"lead"``. If X has other columns than in `fit`.
         """
         check_is_fitted(self)
         if not self.support_.any():

@@ -15,10 +15,22 @@ from .protocol import ONCE, Measure, Part, Use
 
 @dataclass(frozen=True)
 class Pearson(Measure):
-    """Squared Pearson correlation, ``"pearson"`` for short.
+    r"""Squared Pearson correlation, ``"pearson"`` for short.
+
+    .. math:: r^2(x, y) = \frac{\langle Hx, Hy \rangle^2}{\|Hx\|^2 \|Hy\|^2}
 
     This is normalised HSIC with the linear kernel. Classes are one-hot vectors, and so is a
     multi-output target a vector: then the value is the RV coefficient.
+
+    Examples
+    --------
+    It sees lines, and nothing of a bend that goes up as much as down:
+
+    >>> import numpy as np
+    >>> from smrmr import Pearson, relevance
+    >>> x = np.linspace(-1, 1, 21)
+    >>> relevance(np.stack([x, x**2], 1), x, measure=Pearson()).round(12).tolist()
+    [1.0, 0.0]
     """
 
     alias: ClassVar[str] = "pearson"

@@ -44,26 +44,96 @@ class Measure(Protocol):
     by_rank: ClassVar[bool] = False
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
-        """Sort the columns of a block into parts that are multiplied in one way each."""
+        """Sort the columns of a block into parts that are multiplied in one way each.
+
+        Parameters
+        ----------
+        block
+            Neighbouring columns of the data, all numbers or all classes, as rows of an array.
+        use
+            How many partners a column will meet, and how many at a time.
+
+        Returns
+        -------
+        list of Part
+            Embeddings, with the positions of their columns in the data.
+        """
 
     def prepare_target(self, target: Target) -> Part:
-        """Embed the target."""
+        """Embed the target.
+
+        Parameters
+        ----------
+        target
+            The target as it was read: numbers, classes, or several outputs.
+
+        Returns
+        -------
+        Part
+            A single embedding.
+        """
 
     def inner(self, a: Any, b: Any) -> Matrix:
-        """Inner products of every embedding of part `a` with every embedding of part `b`.
+        """Inner products of every embedding of one part with every embedding of another.
 
         Of a part with itself only the upper triangle is read.
+
+        Parameters
+        ----------
+        a, b
+            Two parts that `prepare` or `prepare_target` returned.
+
+        Returns
+        -------
+        ndarray
+            One row for each embedding of `a`, one column for each of `b`.
         """
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
-        """Upper estimate of what a prepared column of numbers holds in memory."""
+        """Upper estimate of what a prepared column of numbers holds in memory.
+
+        Parameters
+        ----------
+        n_rows
+            Number of samples.
+        use
+            What the column is prepared for.
+
+        Returns
+        -------
+        int
+            Bytes.
+        """
 
     def tile(self, target: Target | None) -> int:
-        """How many columns a block should have; fixed, so that `n_jobs` cannot change a bit."""
+        """How many columns a block should have; fixed, so that ``n_jobs`` cannot change a bit.
+
+        Parameters
+        ----------
+        target
+            What the columns are measured against; None for each other.
+
+        Returns
+        -------
+        int
+            Number of columns.
+        """
 
     def in_fixed_units(self, values: Matrix, target: Target) -> tuple[Measure, Matrix, Target]:
         """Measure, columns and target such that subsets of the rows are measured in one unit.
 
         Most measures have no units and need not define this.
+
+        Parameters
+        ----------
+        values
+            All columns.
+        target
+            The target.
+
+        Returns
+        -------
+        tuple
+            The measure to use, and columns and target in its units.
         """
         return self, values, target

@@ -11,7 +11,29 @@ MOST_LINES = 5  # of the text
 
 
 def card(selection: Selection) -> str:
-    """A small card in HTML that needs nothing else: names, numbers, shape, and what comes next."""
+    """A small card in HTML that needs nothing else: names, numbers, shape, and what comes next.
+
+    This is how a notebook shows a `smrmr.Selection`.
+
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+
+    Returns
+    -------
+    str
+        The card; names are escaped.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr.report import card
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> card(found).count("<tr>")
+    3
+    """
     page = environment(autoescape=True).get_template("card.html")
     table = selection.findings() if selection.selected.size else selection.leads(MOST_ROWS)
     measured = selection.evidence.measured
@@ -29,7 +51,29 @@ def card(selection: Selection) -> str:
 
 
 def brief(selection: Selection) -> str:
-    """A selection in a few lines: what was found, and the first of it."""
+    """A selection in a few lines: what was found, and the first of it.
+
+    This is how a prompt shows a `smrmr.Selection`.
+
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+
+    Returns
+    -------
+    str
+        The lines.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr.report import brief
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> print(brief(found).splitlines()[0])
+    Selection: 2 features at FDR 0.1, of 12 features and 80 rows
+    """
     n, measured = len(selection.selected), selection.evidence.measured
     counted, level = say(selection, "counted"), say(selection, "level")
     sure = "" if selection.decision.guaranteed else ", without guarantee"

@@ -38,7 +38,23 @@ def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
 
     Returns
     -------
-    The path.
+    pathlib.Path
+        Where it is.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written, such as FileNotFoundError for a directory that is not there.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from smrmr import select, simulate
+    >>> from smrmr.report import write_report
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(select(data.X, data.y), path).name
+    'report.html'
     """
     path = Path(path)
     with replacing(path) as unfinished:
@@ -49,12 +65,22 @@ def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
 def render(selection: Selection) -> str:
     """The report as the text of one HTML page.
 
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+
+    Returns
+    -------
+    str
+        A page that needs no other file and no network.
+
     Examples
     --------
     >>> from smrmr import select, simulate
     >>> from smrmr.report import render
-    >>> data = simulate("1.d", n=200, p=95, random_state=0)
-    >>> page = render(select(data.X, data.y, rng=0))
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> page = render(select(data.X, data.y))
     >>> len(page) < 2_000_000, "https:" in page
     (True, False)
     """

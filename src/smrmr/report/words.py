@@ -66,7 +66,29 @@ def say_items(selection: Selection, what: str) -> list[str]:
 
 
 def statement(selection: Selection, *, name_leads: bool = True) -> str:
-    """What was decided and what that rests on, in a few sentences."""
+    """What was decided and what that rests on, in a few sentences.
+
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+    name_leads
+        Name the best of what was not selected, where nothing was.
+
+    Returns
+    -------
+    str
+        The sentences.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr.report import statement
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> statement(found).split(". ")[0]
+    '2 features selected at FDR 0.1'
+    """
     empty = name_leads and not selection.selected.size
     leads = selection.leads().to_dict("records") if empty else []
     parts = {"lacking": say(selection, "lacking"), "leads": say(selection, "leads", leads=leads)}
@@ -74,7 +96,29 @@ def statement(selection: Selection, *, name_leads: bool = True) -> str:
 
 
 def statement_with_advice(selection: Selection) -> str:
-    """The same and, if nothing was selected, what to do next in Python."""
+    """What `statement` says and, if nothing was selected, what to do next in Python.
+
+    This is ``str()`` of a `smrmr.Selection`.
+
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+
+    Returns
+    -------
+    str
+        The sentences.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr.report import statement, statement_with_advice
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> statement_with_advice(found) == statement(found)  # something was selected
+    True
+    """
     return f"{statement(selection)} {advice(selection)}".strip()
 
 
@@ -99,7 +143,34 @@ def level_that_selects(selection: Selection) -> float | None:
 
 
 def explain(selection: Selection, feature: str | int) -> str:
-    """What became of a feature, and why."""
+    """What became of a feature, and why, in a few sentences.
+
+    Parameters
+    ----------
+    selection
+        What `smrmr.select` returned.
+    feature
+        Its name, or its position in X.
+
+    Returns
+    -------
+    str
+        The sentences.
+
+    Raises
+    ------
+    ValueError
+        If there is no such feature; the message names those that are spelt alike.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr.report import explain
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> explain(found, "x5").split(" (")[0]
+    'x5 is selected at FDR 0.1'
+    """
     k = selection.position(feature)
     name, leader = selection.names[k], int(selection.leaders[k])
     if selection.outcome(k) == "constant":

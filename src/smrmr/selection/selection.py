@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from functools import cached_property
 from importlib import import_module
-from numbers import Integral
 from os import PathLike
 from typing import Any
 
@@ -19,17 +17,19 @@ from ..control.answer import answer
 from ..control.decision import Decision
 from ..recipe import Recipe
 from ..runs.plain import read_plain, write_plain
-from ..types import Indices, Mask, Vector
+from ..types import Indices, Vector
 from .pictures import Picture
 from .tables import table_of_features, table_of_groups, table_of_hypotheses
 from .trends import Trends
-
-_INSTEAD = {"W": "p_values", "p_values": "W"}
+from .views import Views
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Selection:
+class Selection(Views):
     """What was selected, at which level, and what became of every other feature.
+
+    It shows itself: ``str()`` says what was found and what that rests on. Arrays have one entry for
+    each feature, in the order of X, unless they are positions of features.
 
     Attributes
     ----------
@@ -64,6 +64,25 @@ class Selection:
         What it takes to do it again, and how long each stage took.
     source
         Column of the target and files with their checksums, where files were read.
+
+    Examples
+    --------
+    >>> from smrmr import Recipe, select, simulate
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> sorted(found.selected_names), sorted(found.selected.tolist())
+    (['x0', 'x5'], [0, 5])
+    >>> found.outcome("x1"), found.shapes[5], bool(found.q_values[5] < 0.01)
+    ('not significant', 'rises', True)
+    >>> found.findings()["feature"].tolist() == found.selected_names
+    True
+
+    One fit answers for every level, and can be kept:
+
+    >>> len(found.at(fdr=0.01).selected) <= len(found.selected) <= len(found.at(fdr=0.9).selected)
+    True
+    >>> sorted(found.from_json(found.to_json()).selected_names)
+    ['x0', 'x5']
     """
 
     names: tuple[str, ...]
@@ -89,134 +108,66 @@ class Selection:
     trends: Trends = field(default_factory=Trends)
     n_asked: int | None = None
 
-    @property
-    def n_features(self) -> int:
-        """Number of features in X."""
-        return len(self.names)
-
-    @property
-    def fdr(self) -> float:
-        """The level asked for."""
-        return self.decision.fdr
-
-    @property
-    def W(self) -> Vector:  # noqa: N802 the paper's letter
-        """Importance of every feature, 0 if it was not kept; the mean over draws."""
-        return self._own("W")
-
-    @property
-    def p_values(self) -> Vector:
-        """p-value of every feature, or of its group, given all others; 1 if it was not tested."""
-        return self._own("p_values")
-
-    @property
-    def relevance(self) -> Vector:
-        """Association of every feature with the target."""
-        return np.asarray(self.evidence.relevance)
-
-    @cached_property
-    def selected(self) -> Indices:
-        """Selected features, best first; of every group that is selected its lead."""
-        return np.asarray(self.evidence.leads[self.decision.selected])
-
-    @cached_property
-    def members(self) -> tuple[Indices, ...]:
-        """For each selected feature its group: itself, its look-alikes and copies."""
-        return tuple(self.evidence.members_of(int(h)) for h in self.decision.selected)
-
-    @cached_property
-    def look_alikes(self) -> tuple[Indices, ...]:
-        """For each selected feature the others of its group, copies counted once."""
-        return tuple(
-            np.setdiff1d(self.leaders[group], self.leaders[lead])
-            for lead, group in zip(self.selected, self.members, strict=True)
-        )
-
-    @cached_property
-    def alike(self) -> tuple[Vector, ...]:
-        """Spearman's correlation of each of `members` with its lead."""
-        return tuple(self.likeness_of(int(h)) for h in self.decision.selected)
-
-    @property
-    def n_groups(self) -> int:
-        """How many of the selected features stand for a group of look-alikes."""
-        return sum(len(others) > 0 for others in self.look_alikes)
-
-    @cached_property
-    def grouped(self) -> bool:
-        """Whether groups of features other than copies were asked about."""
-        numbers = self.evidence.hypotheses[-1]
-        own = (self.leaders == np.arange(self.n_features)) & (numbers >= 0)
-        return bool(len(np.unique(numbers[own])) < np.count_nonzero(own))
-
-    @cached_property
-    def carriers(self) -> tuple[Indices, ...]:
-        """For each selected feature those of its group that may be what was found.
-
-        If one member alone carries what the group tells of the target, it is among these with 95%
-        confidence. Nobody among them: it takes more than one.
-        """
-        return tuple(self.evidence.carriers_of(int(h)) for h in self.decision.selected)
-
-    @cached_property
-    def found_with(self) -> Indices:
-        """For each feature the selected one whose group it is in, -1 for none."""
-        found = np.full(self.n_features, -1)
-        for lead, group in zip(self.selected, self.members, strict=True):
-            found[group] = lead
-        return found
-
-    @property
-    def selected_names(self) -> list[str]:
-        """Names of the selected features, best first."""
-        return [self.names[k] for k in self.selected]
-
-    @cached_property
-    def support(self) -> Mask:
-        """Which features are selected."""
-        return np.isin(np.arange(self.n_features), self.selected)
-
-    @cached_property
-    def q_values(self) -> Vector:
-        """Smallest level that selects each feature, or a group it leads; 1 if there is none."""
-        q = self._by_feature(self.decision.q_values, 1.0).copy()
-        np.minimum.at(q, self.evidence.leads, self.decision.q_values)
-        return q
-
-    @cached_property
-    def frequency(self) -> Vector:
-        """Share of the draws of knockoffs that select each feature, or its group."""
-        return self._by_feature(self.decision.frequency, 0.0)
-
-    @cached_property
-    def leaders(self) -> Indices:
-        """For each feature the one that stood for it: itself, or the first of its copies."""
-        leaders = np.arange(self.n_features)
-        for same in self.copies:
-            leaders[same] = same[0]
-        return leaders
-
-    def n_alike(self, feature: int) -> int:
-        """Size of the smallest group that a feature was asked about in, copies counted once."""
-        numbers = self.evidence.hypotheses[0]
-        inside = np.flatnonzero(numbers == numbers[feature])
-        return len(np.unique(self.leaders[inside]))
-
     def at(
         self, fdr: float, on_empty: str | None = None, n_features: int | None = None
     ) -> Selection:
-        """Decide again at another level, and by another rule if given, without fitting again."""
+        """Decide again at another level, and by another rule if given, without fitting again.
+
+        Parameters
+        ----------
+        fdr
+            The level, in (0, 1).
+        on_empty, n_features
+            As in `smrmr.Recipe`; the rule of this selection, and no number, unless given.
+
+        Returns
+        -------
+        Selection
+            The same evidence, decided again. A level chosen after looking carries no guarantee.
+
+        Raises
+        ------
+        ValueError
+            If the level is not between 0 and 1, or the rule is not known.
+        """
         rule = self.on_empty if on_empty is None else on_empty
         decision = answer(self.evidence, fdr, rule, n_features)
         return replace(self, decision=decision, on_empty=rule, n_asked=n_features)
 
     def asked_as(self, recipe: Recipe) -> Selection:
-        """What the same fit gives under a recipe that differs in `fdr` and what follows from it."""
+        """What the same fit gives under a recipe that differs in its level and the like alone.
+
+        Parameters
+        ----------
+        recipe
+            It may differ in ``fdr``, ``on_empty`` and ``n_features``.
+
+        Returns
+        -------
+        Selection
+            As if it had been fitted with that recipe.
+        """
         known = replace(self, evidence=self.evidence.asked_at(recipe.fdr), settings=recipe.settings)
         return known.at(recipe.fdr, recipe.on_empty, recipe.n_features)
 
     def outcome(self, feature: str | int) -> str:
-        """What became of a feature, in a word or two."""
+        """What became of a feature, in a word or two.
+
+        Parameters
+        ----------
+        feature
+            Its name, or its position in X.
+
+        Returns
+        -------
+        str
+            Such as ``"selected"``, ``"copy"``, ``"constant"`` or ``"not significant"``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
         k = self.position(feature)
         leader = int(self.leaders[k])
         if k in self.always_kept:
@@ -230,7 +181,23 @@ class Selection:
         return "in a selected group" if self.found_with[k] >= 0 else str(self.evidence.outcome(k))
 
     def explain(self, feature: str | int) -> str:
-        """Say what became of a feature, and why."""
+        """What became of a feature, and why.
+
+        Parameters
+        ----------
+        feature
+            Its name, or its position in X.
+
+        Returns
+        -------
+        str
+            A few sentences.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature.
+        """
         return str(_report().explain(self, feature))
 
     def to_frame(self) -> Any:
@@ -245,6 +212,16 @@ class Selection:
         """The best of what was not selected, as a pandas DataFrame: leads, which are no findings.
 
         Of knockoffs these are features that beat theirs, of tests those of smallest p-value.
+
+        Parameters
+        ----------
+        most
+            How many, at most.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each, best first.
         """
         table = table_of_hypotheses(self, self._best_left(most))
         shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
@@ -252,7 +229,18 @@ class Selection:
         return told.assign(status="lead, not a finding")
 
     def lead_positions(self, most: int = 10) -> Indices:
-        """Positions of the features that `leads` tells of."""
+        """Positions of the features that `leads` tells of.
+
+        Parameters
+        ----------
+        most
+            How many, at most.
+
+        Returns
+        -------
+        ndarray
+            Positions, best first.
+        """
         return np.asarray(self.evidence.leads[self._best_left(most)])
 
     def _best_left(self, most: int) -> Indices:
@@ -279,29 +267,24 @@ class Selection:
             columns[name][self.selected] = told[name]
         return columns | {"shape": self.shapes}
 
-    @cached_property
-    def shapes(self) -> NDArray[Any]:
-        """How each feature goes with the target alone, in a word; see `Trends`.
-
-        Empty for those that do not stand out.
-        """
-        shapes = np.full(self.n_features, "", dtype=object)
-        shapes[self.trends.features] = self.trends.shapes
-        return shapes
-
-    def sizes(self) -> dict[str, Vector]:
-        """How much features go with the target, each alone; NaN for those that do not stand out.
-
-        See `Trends.sizes`.
-        """
-        sizes = {}
-        for name, values in self.trends.sizes().items():
-            sizes[name] = np.full(self.n_features, np.nan)
-            sizes[name][self.trends.features] = values
-        return sizes
-
     def report(self, path: str | PathLike[str]) -> Any:
-        """Write a report as one HTML file that needs nothing else; returns its path."""
+        """Write a report as one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to write; the directory must exist.
+
+        Returns
+        -------
+        pathlib.Path
+            Where it is.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+        """
         written = _report().write_report(self, path)
         self.__dict__["report_path"] = str(path)  # which the card of a notebook links to
         return written
@@ -321,7 +304,23 @@ class Selection:
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
-        """Read what `to_json` wrote."""
+        """Read what `to_json` wrote.
+
+        Parameters
+        ----------
+        text
+            The JSON.
+
+        Returns
+        -------
+        Selection
+            The same selection.
+
+        Raises
+        ------
+        ValueError
+            If the text is not a selection that smrmr saved.
+        """
         try:
             content = json.loads(text)
             evidence = read_plain(EVIDENCE[content["evidence"]["kind"]], content["evidence"])
@@ -335,18 +334,6 @@ class Selection:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"this is not a selection saved by smrmr ({error!r}).") from error
 
-    def position(self, feature: str | int) -> int:
-        """Place of a feature in X, from its name or from the place itself."""
-        if isinstance(feature, str):
-            if feature in self.names:
-                return self.names.index(feature)
-            close = get_close_matches(feature, self.names, n=3)
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise ValueError(f"there is no feature {feature!r}.{hint}")
-        if not isinstance(feature, Integral) or not 0 <= int(feature) < self.n_features:
-            raise ValueError(f"feature {feature!r} is not between 0 and {self.n_features - 1}.")
-        return int(feature)
-
     def __str__(self) -> str:
         return str(_report().statement_with_advice(self))
 
@@ -355,26 +342,6 @@ class Selection:
 
     def _repr_html_(self) -> str:
         return str(_report().card(self))
-
-    def likeness_of(self, hypothesis: int) -> Vector:
-        """Spearman's correlation of the members of a hypothesis with its lead."""
-        members = self.evidence.members_of(hypothesis)
-        partitions = zip(self.evidence.hypotheses, self.likeness, strict=True)
-        return next(r[members] for numbers, r in partitions if numbers[members[0]] == hypothesis)
-
-    def _by_feature(self, values: Vector, otherwise: float) -> Vector:
-        """Values of hypotheses by feature, going by the finest groups; constants have none."""
-        numbers = self.evidence.hypotheses[0]
-        return np.where(numbers < 0, otherwise, values[numbers])
-
-    def _own(self, name: str) -> Vector:
-        """Numbers that not every controller gives."""
-        if not hasattr(self.evidence, name):
-            raise AttributeError(
-                f"a selection by {self.evidence.kind} has no {name}: use q_values, which every "
-                f"selection has, or {_INSTEAD[name]}."
-            )
-        return np.asarray(getattr(self.evidence, name))
 
     @cached_property
     def _constants(self) -> set[int]:

@@ -35,6 +35,14 @@ class Solution:
         Rounds of the solver, over all LLA steps.
     converged
         Whether `kkt` reached the tolerance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr import Associations, solve
+    >>> one = solve(Associations(np.array([0.5]), np.eye(1), "continuous"), penalty="none")
+    >>> one.theta.tolist(), one.objective, one.converged
+    ([0.5], 0.375, True)
     """
 
     theta: Vector
@@ -46,7 +54,32 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class SolutionPath:
-    """Solutions along decreasing lambdas: row i of `thetas` belongs to ``lams[i]``."""
+    """Solutions along decreasing lambdas.
+
+    Attributes
+    ----------
+    lams
+        The lambdas, largest first.
+    thetas
+        Coefficients: row i belongs to ``lams[i]``.
+    objectives
+        Penalised loss of each solution.
+    kkts
+        Largest violation of the optimality conditions of each.
+    converged
+        Whether all of them reached the tolerance.
+
+    Examples
+    --------
+    How many features are in the model at each lambda:
+
+    >>> import numpy as np
+    >>> from smrmr import Associations, solution_path
+    >>> apart = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
+    >>> path = solution_path(apart, lams=[0.5, 0.3, 0.1])
+    >>> (path.thetas > 0).sum(axis=1).tolist(), path.converged
+    ([0, 1, 2], True)
+    """
 
     lams: Vector
     thetas: Matrix
@@ -58,7 +91,7 @@ class SolutionPath:
 def loss(associations: Associations, theta: Vector) -> float:
     r"""Loss without penalty, :math:`\tfrac12 - r'\theta + \tfrac12 \theta' D \theta`.
 
-    Paper: eq. (unpen_loss), with D(Y, Y) = 1.
+    Paper: eq. (2.3), label ``unpen_loss``, with D(Y, Y) = 1.
     """
     support = np.flatnonzero(theta)
     theta, relevance = theta[support], associations.relevance[support]
@@ -83,11 +116,11 @@ def solve(
     .. math:: \min_{\theta \ge 0} \; \tfrac12 - r'\theta + \tfrac12 \theta' D \theta
               + \sum_k p(\lambda, \theta_k)
 
-    with r the relevance and D the redundancy. Paper: eq. (penalized_mrmr). SCAD and MCP are solved
-    by local linear approximation: a LASSO, then LASSOs weighted by the slope of the penalty at the
-    last solution, `lla_steps` problems in all or until theta moves less than 1e-6.
-    On :math:`\theta \ge 0` each of them is a convex quadratic problem, solved by
-    coordinate descent on an active set with exact steps.
+    with r the relevance and D the redundancy. Paper: eq. (2.4), label ``penalized_mrmr``. SCAD and
+    MCP are solved by local linear approximation (Algorithm 1): a LASSO, then LASSOs weighted by the
+    slope of the penalty at the last solution, as many as the penalty's ``lla_steps`` in all or
+    until theta moves less than 1e-6. On :math:`\theta \ge 0` each of them is a convex quadratic
+    problem, solved by coordinate descent on an active set with exact steps.
 
     Parameters
     ----------
@@ -98,13 +131,28 @@ def solve(
     lam
         The penalty's lambda, at least 0.
     tol
-        Largest KKT residual allowed. If it is not reached a `ConvergenceWarning` says so, and so
-        does the `converged` field.
+        Largest KKT residual allowed.
+
+    Returns
+    -------
+    Solution
+        Coefficients, and what proves them.
+
+    Raises
+    ------
+    ValueError
+        If `penalty`, `lam` or `tol` is not possible, or relevance and redundancy do not fit each
+        other or have missing values: measure them again.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        If `tol` is not reached, as the field ``converged`` says too: raise `tol` or `lam`.
 
     Notes
     -----
-    Features identical to 1e-8 share their coefficient evenly, and `kkt` is then that of the problem
-    with each such group as one feature; constant features get 0.
+    Features identical to 1e-8 share their coefficient evenly, and ``kkt`` is then that of the
+    problem with each such group as one feature; constant features get 0.
 
     Examples
     --------
@@ -127,17 +175,30 @@ def solution_path(
     floor: float = 1e-3,
     tol: float = 1e-8,
 ) -> SolutionPath:
-    """Solutions from `lambda_max`, where all coefficients are zero, down to `floor` times that.
+    r"""Solutions of `solve` along decreasing lambdas.
+
+    From :math:`\lambda_{\max} = \max_k r_k`, the largest relevance, where all coefficients are 0,
+    down to `floor` times that. Paper: section 5.1.2, where lambda is chosen on such a path.
 
     Parameters
     ----------
+    associations, penalty, tol
+        As in `solve`.
     lams
         Lambdas to use instead, in decreasing order.
     n_lams, floor
         Number of lambdas, evenly spaced on a logarithmic scale, and the last as a share of the
         first.
-    associations, penalty, tol
-        As in `solve`.
+
+    Returns
+    -------
+    SolutionPath
+        Lambdas, and a row of coefficients for each.
+
+    Raises
+    ------
+    ValueError
+        As in `solve`; and if `lams` do not decrease, or `n_lams` and `floor` make no path.
 
     Notes
     -----

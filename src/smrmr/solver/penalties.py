@@ -20,14 +20,40 @@ class Penalty(Protocol):
         """Convex problems solved, at most."""
 
     def value(self, lam: float, theta: Vector) -> Vector:
-        """Penalty of every coefficient."""
+        """Penalty of every coefficient.
+
+        Parameters
+        ----------
+        lam
+            Its weight, lambda, at least 0.
+        theta
+            Coefficients, at least 0.
+
+        Returns
+        -------
+        ndarray
+            One number for each coefficient.
+        """
 
     def slope(self, lam: float, theta: Vector) -> Vector:
-        """Derivative in theta, from the right at 0: the weights of the next LLA step."""
+        """Derivative in theta, from the right at 0: the weights of the next LLA step.
+
+        Parameters
+        ----------
+        lam
+            Its weight, lambda, at least 0.
+        theta
+            Coefficients, at least 0.
+
+        Returns
+        -------
+        ndarray
+            One number for each coefficient.
+        """
 
 
 @dataclass(frozen=True)
-class NoPenalty:
+class NoPenalty(Penalty):
     """No penalty, ``"none"`` for short: non-negative least squares."""
 
     alias: ClassVar[str] = "none"
@@ -43,8 +69,18 @@ class NoPenalty:
 
 
 @dataclass(frozen=True)
-class L1:
-    r"""LASSO, :math:`p(\lambda, x) = \lambda x`, ``"l1"`` for short (paper, section 2.3)."""
+class L1(Penalty):
+    r"""LASSO, :math:`p(\lambda, x) = \lambda x`, ``"l1"`` for short (Tibshirani 1996).
+
+    All coefficients are shrunk alike, large ones too. Paper: section 2.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr import L1
+    >>> L1().slope(0.1, np.array([0.0, 0.2, 1.0])).tolist()
+    [0.1, 0.1, 0.1]
+    """
 
     alias: ClassVar[str] = "l1"
     lla_steps: ClassVar[int] = 1
@@ -59,12 +95,33 @@ class L1:
 
 
 @dataclass(frozen=True)
-class SCAD:
+class SCAD(Penalty):
     r"""Smoothly clipped absolute deviation (Fan and Li 2001), ``"scad"`` for short.
 
-    The slope is :math:`\lambda` up to :math:`x = \lambda`, then
-    :math:`(a\lambda - x)^+ / (a - 1)`: large coefficients are not shrunk. Paper: section 2.3, where
-    the second piece of the derivative is printed without its indicator.
+    .. math:: \partial_x p(\lambda, x) = \lambda \; (x \le \lambda), \quad
+              \frac{(a\lambda - x)^+}{a - 1} \; (x > \lambda)
+
+    Large coefficients are not shrunk. Paper: section 2.3, where the second piece of the derivative
+    is printed without its indicator.
+
+    Parameters
+    ----------
+    a
+        The slope is 0 from ``a * lam`` on; above 2. As `a` grows this becomes `L1`.
+    lla_steps
+        Most convex problems solved by local linear approximation (m of the paper's Algorithm 1).
+
+    Raises
+    ------
+    ValueError
+        If `a` is not a number above 2, or `lla_steps` not a whole number of 1 or more.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr import SCAD
+    >>> SCAD(a=3.0).slope(0.1, np.array([0.0, 0.1, 0.2, 0.3, 1.0])).round(12).tolist()
+    [0.1, 0.1, 0.05, 0.0, 0.0]
     """
 
     a: float = 3.7
@@ -87,10 +144,36 @@ class SCAD:
 
 
 @dataclass(frozen=True)
-class MCP:
+class MCP(Penalty):
     r"""Minimax concave penalty (Zhang 2010), ``"mcp"`` for short.
 
-    The slope is :math:`(\lambda - x/b)^+`: large coefficients are not shrunk. Paper: section 2.3.
+    .. math:: \partial_x p(\lambda, x) = (\lambda - x/b)^+
+
+    Large coefficients are not shrunk. Paper: section 2.3.
+
+    Parameters
+    ----------
+    b
+        The slope is 0 from ``b * lam`` on; above 0. As `b` grows this becomes `L1`.
+    lla_steps
+        Most convex problems solved by local linear approximation (m of the paper's Algorithm 1).
+
+    Raises
+    ------
+    ValueError
+        If `b` is not a number above 0, or `lla_steps` not a whole number of 1 or more.
+
+    Examples
+    --------
+    Of two coefficients the small one is shrunk, the large one is not:
+
+    >>> import numpy as np
+    >>> from smrmr import Associations, MCP, solve
+    >>> apart = Associations(np.array([0.9, 0.2]), np.eye(2), "continuous")
+    >>> solve(apart, penalty=MCP(b=3.0), lam=0.1).theta.round(12).tolist()
+    [0.9, 0.133333333333]
+    >>> solve(apart, penalty="l1", lam=0.1).theta.round(12).tolist()
+    [0.8, 0.1]
     """
 
     b: float = 3.5

@@ -29,7 +29,12 @@ from .statistics import combine, combine_groups, over_parts
 
 @dataclass(frozen=True)
 class ConditionalTests:
-    """Test of every feature given all others (a distilled conditional randomisation test).
+    r"""Test of every feature given all others, ``"tests"`` for short.
+
+    The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. What the other features leave of X_k is
+    compared with what they leave of Y, by PC^2 and by correlations, whose nulls are known: a
+    distilled conditional randomisation test (Liu, Katsevich, Janson and Ramdas 2022) without
+    resampling. Not in the paper; docs/method.md says what is done, step by step.
 
     Parameters
     ----------
@@ -46,13 +51,21 @@ class ConditionalTests:
     guard
         Ask for a second opinion where what is left of a feature still depends on another one.
 
+    Raises
+    ------
+    ValueError
+        If a setting is none of its choices, which the message lists.
+
     Examples
     --------
-    >>> from smrmr import ConditionalTests, select, simulate, Recipe
-    >>> data = simulate("1.d", n=100, p=100, random_state=0)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1, control=ConditionalTests()))
-    >>> len(set(found.selected.tolist()) & set(data.support.tolist()))
-    10
+    Holm's rule, for when a single false feature would be one too many. The true ones are 0 and 5:
+
+    >>> from smrmr import ConditionalTests, Recipe, select, simulate
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> strict = ConditionalTests(multiplicity="holm")
+    >>> found = select(data.X, data.y, Recipe(fdr=0.05, control=strict))
+    >>> sorted(found.selected.tolist()), found.decision.rule
+    ([0, 5], 'holm')
     """
 
     multiplicity: str = "bh"
@@ -79,17 +92,47 @@ class ConditionalTests:
 
     @property
     def cuts(self) -> tuple[float, ...]:
-        """Cuts on look-alikes unless the user gives others; several are for "bh" alone."""
+        """Cuts on look-alikes unless the user gives others; several are for ``"bh"`` alone."""
         return (1.0, 0.9, 0.7, 0.5) if self.multiplicity == "bh" else (1.0,)
 
     def prepare(self, study: Study) -> Study:
-        """Take any study: numbers, and categories of any number of levels."""
+        """Take any study: numbers, and categories of any number of levels.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+
+        Returns
+        -------
+        Study
+            The same.
+        """
         return study
 
     def weigh(
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> TestEvidence:
-        """p-values of all features or groups. No chance is involved: `rng` is not used."""
+        """p-values of all features or groups.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+        groups
+            Which features are copies, and which are asked about together.
+        fdr
+            The level asked for; evidence does not depend on it.
+        rng
+            Not used: no chance is involved.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        TestEvidence
+            p-values and effects, before any level is set.
+        """
         with one_blas_thread():
             with work.stage("scores", steps=True):
                 layout = lay_out(study, groups, self.statistic, work)

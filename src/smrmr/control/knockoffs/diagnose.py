@@ -41,6 +41,16 @@ class Diagnosis:
     accuracy, accuracy_p
         How often a classifier tells a row from the same row with features swapped, on rows it was
         not trained on (0.5 is guessing), and the p-value of that.
+
+    Examples
+    --------
+    Columns in another order of rows are no knockoffs: they lose all relations between features.
+
+    >>> from smrmr import diagnose_knockoffs, simulate
+    >>> X = simulate("1.c", n=100, p=31, random_state=0).X
+    >>> found = diagnose_knockoffs(X, X[::-1])
+    >>> found.passed, found.moment_error > found.moment_error_by_chance
+    (False, True)
     """
 
     moment_error: float
@@ -87,12 +97,32 @@ def diagnose_knockoffs(
 
     Knockoffs fitted to these same rows look better here than they are on others: a failure is
     telling, a pass is not proof. Copies must be left out of X: their knockoffs are copies too, so
-    that swapping one of them alone is noticed.
+    that swapping one of them alone is noticed. Paper: section 4 needs exchangeable knockoffs.
+
+    Parameters
+    ----------
+    X
+        Features, (n, p), numbers without missing values.
+    X_knockoff
+        Their knockoffs, of the same shape.
+    random_state
+        Seed or Generator of swaps, rows and coins.
+
+    Returns
+    -------
+    Diagnosis
+        Three p-values and the sizes behind them; ``passed`` sums them up, ``str()`` says it.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or columns are categories: code them as 0/1, alike in both.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from smrmr import diagnose_knockoffs, draw_knockoffs, simulate
-    >>> X = simulate("1.d", n=200, p=100, random_state=0).X
+    >>> X = simulate("1.c", n=100, p=31, random_state=0).X
     >>> diagnose_knockoffs(X, draw_knockoffs(X, random_state=0).X_knockoff).passed
     True
     >>> noise = np.random.default_rng(0).normal(size=X.shape)

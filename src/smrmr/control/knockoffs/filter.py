@@ -44,10 +44,11 @@ MANY_CLASSES = 10  # beyond which the level was seen to fail
 class KnockoffFilter:
     r"""Select features that beat their knockoffs; ``"knockoffs"`` for short.
 
-    Paper: section 5.1. Screen on some rows, draw knockoffs of the kept features on the others,
-    solve the penalised problem in features and knockoffs together. The importance of a feature is
-    :math:`W_k = \theta_k - \tilde\theta_k`, its coefficient less that of its knockoff. Knockoff+
-    then selects at a level; at least 1 / level features must stand out together, or none is.
+    Paper: sections 4 and 5.1. Screen on some rows, draw knockoffs of the kept features on the
+    others, solve the penalised problem in features and knockoffs together, eq. (4.1), label
+    ``theta_norm_knockoff``. The importance of a feature is :math:`W_k = \theta_k - \tilde\theta_k`,
+    its coefficient less that of its knockoff. Knockoff+ then selects at a level, see `decide`; at
+    least 1 / level features must stand out together, or none is.
 
     Each setting may be a strategy, its name, or text such as ``"split(share=0.3)"``.
 
@@ -58,8 +59,9 @@ class KnockoffFilter:
     penalty
         ``"mcp"``, ``"scad"``, ``"l1"``, ``"none"`` or an instance.
     lam
-        How lambda is chosen: ``"smallest"`` (`Smallest`), ``"cv"`` (`CrossValidation`), ``"bayes"``
-        (`Bayes`), or a number; ``"auto"`` is the first with ``"pc"`` and else the second.
+        How lambda is chosen: ``"smallest"`` (0.001 of the largest relevance), ``"cv"``
+        (`CrossValidation`), ``"bayes"`` (`Bayes`), or a number; ``"auto"`` is the first with
+        ``"pc"`` and else the second.
     screening
         ``"split"`` (`Split`), or ``"none"`` to keep every feature and use all rows.
     knockoffs
@@ -71,6 +73,21 @@ class KnockoffFilter:
     cross_terms
         Count redundancy between features and knockoffs. Without it, problem (4.1) as the paper
         prints it; swapping a feature with its knockoff then changes more than a sign.
+
+    Raises
+    ------
+    ValueError
+        If a setting is not known or not possible; the message lists what is.
+
+    Examples
+    --------
+    Ten of these 91 features are true:
+
+    >>> from smrmr import KnockoffFilter, Recipe, select, simulate
+    >>> data = simulate("1.d", n=200, p=91, random_state=0)
+    >>> found = select(data.X, data.y, Recipe(fdr=0.3, control=KnockoffFilter()), rng=0)
+    >>> len(set(found.selected.tolist()) & set(data.support.tolist())) > 5
+    True
     """
 
     measure: Any = "pc"
@@ -100,11 +117,21 @@ class KnockoffFilter:
 
     @classmethod
     def paper(cls, **changes: Any) -> KnockoffFilter:
-        """The paper's pipeline, whatever the defaults become; `changes` are single choices.
+        """The paper's pipeline, whatever the defaults become.
 
         Projection correlation around all samples, MCP, lambda by cross-validation, rows split 0.4
         to 0.6, both screening steps, recycled rows, Gaussian knockoffs from the sample covariance
         of the selecting rows, equicorrelated. Cross terms are kept, see `cross_terms`.
+
+        Parameters
+        ----------
+        **changes
+            Settings that are to differ, such as ``measure="hsic"``.
+
+        Returns
+        -------
+        KnockoffFilter
+            The filter with these settings.
         """
         choices: dict[str, Any] = {
             "measure": "pc(anchors=all)",
@@ -128,7 +155,23 @@ class KnockoffFilter:
         return not getattr(self.knockoffs, "is_function", False)
 
     def prepare(self, study: Study) -> Study:
-        """Refuse what has no knockoffs; categories of two levels become 0/1 numbers."""
+        """Refuse what has no knockoffs; categories of two levels become 0/1 numbers.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+
+        Returns
+        -------
+        Study
+            Data whose features are all numbers.
+
+        Raises
+        ------
+        ValueError
+            If a category has more than two levels: use tests, or a 0/1 column for each level.
+        """
         columns = _without_categories(study.columns)
         self.knockoffs.check(study.columns, self.n_draws)
         n_classes = len(study.target.labels)
@@ -143,7 +186,26 @@ class KnockoffFilter:
     def weigh(
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> KnockoffEvidence:
-        """Importances of all features, draw by draw; of what covariates leave of them, if any."""
+        """Importances of all features, draw by draw; of what covariates leave of them, if any.
+
+        Parameters
+        ----------
+        study
+            Checked data, as `prepare` left them.
+        groups
+            Which features are copies, and which are asked about together.
+        fdr
+            The level asked for; each of several draws is cut at half of it.
+        rng
+            Splits rows, draws knockoffs and deals folds.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        KnockoffEvidence
+            W, lambda and the diagnosis of each draw, before any level is set.
+        """
         copies = groups.copies
         relevance: Vector = np.zeros(study.columns.n_columns)
         draws: list[Draw] = []
@@ -231,6 +293,8 @@ def draw_knockoffs(
 ) -> Knockoffs:
     """Knockoffs of features: false ones that relate to all others as the originals do.
 
+    Paper: section 4; the distribution they are drawn from is that of `Gaussian`.
+
     Parameters
     ----------
     X
@@ -241,12 +305,27 @@ def draw_knockoffs(
     random_state
         Seed or Generator. The same seed gives the same knockoffs.
 
+    Returns
+    -------
+    Knockoffs
+        The array ``X_knockoff``, and what was assumed to draw it.
+
+    Raises
+    ------
+    ValueError
+        If X has missing values, text, or categories of more than two levels; if `knockoffs` is not
+        known, or returns what does not fit X.
+
     Examples
     --------
+    By default each knockoff has the values of its feature, in another order:
+
+    >>> import numpy as np
     >>> from smrmr import draw_knockoffs, simulate
     >>> X = simulate("1.a", n=200, p=20, random_state=0).X
-    >>> draw_knockoffs(X, "gaussian(s=mvr)", random_state=0).X_knockoff.shape
-    (200, 20)
+    >>> made = draw_knockoffs(X, "gaussian(s=mvr)", random_state=0).X_knockoff
+    >>> bool((made == X).all()), bool((np.sort(made, axis=0) == np.sort(X, axis=0)).all())
+    (False, True)
     """
     way = as_knockoffs(knockoffs)
     columns = as_columns(X)

@@ -38,6 +38,18 @@ class Knockoffs:
         Which features copy one another on these rows, and which are constant.
     correlations
         Of the features that stand for themselves and their copies; ``matrix()`` writes them out.
+
+    Examples
+    --------
+    A knockoff is as related to other features as its original, and less to the original itself:
+
+    >>> import numpy as np
+    >>> from smrmr import draw_knockoffs, simulate
+    >>> X = simulate("1.c", n=400, p=31, random_state=0).X
+    >>> made = draw_knockoffs(X, random_state=0)
+    >>> r = np.corrcoef(X.T, made.X_knockoff.T)[0, [1, 31, 32]]  # next, own knockoff, next one's
+    >>> bool(abs(r[0] - r[2]) < 0.1), bool(r[1] < 0.8)
+    (True, True)
     """
 
     X_knockoff: NDArray[Any]
@@ -73,9 +85,15 @@ class Gaussian(EqualByText):
         with ties (counts, genotypes, 0/1), which need it; their scores are latent normal variables
         drawn given the other columns. ``"auto"``: True unless `covariance` is given as a matrix.
 
+    Raises
+    ------
+    ValueError
+        If a setting is none of its choices. A covariance that does not fit the features is refused
+        when knockoffs are drawn.
+
     Examples
     --------
-    >>> from smrmr import draw_knockoffs, simulate
+    >>> from smrmr import Gaussian, draw_knockoffs, simulate
     >>> X = simulate("1.a", n=200, p=20, random_state=0).X
     >>> knockoffs = draw_knockoffs(X, Gaussian(s="mvr"), random_state=0)
     >>> knockoffs.X_knockoff.shape, knockoffs.covariance
@@ -101,7 +119,21 @@ class Gaussian(EqualByText):
         return isinstance(self.covariance, str) if self.copula == "auto" else bool(self.copula)
 
     def check(self, columns: Columns, n_draws: int) -> None:
-        """Refuse a covariance that does not fit the features."""
+        """Refuse a covariance that does not fit the features.
+
+        Parameters
+        ----------
+        columns
+            The features.
+        n_draws
+            How often knockoffs will be drawn; any number is possible.
+
+        Raises
+        ------
+        ValueError
+            If the covariance given is not a symmetric matrix of all features, with variances above
+            0.
+        """
         if not isinstance(self.covariance, str):
             check_covariance(self.covariance, columns.n_columns)
 
@@ -114,9 +146,31 @@ class Gaussian(EqualByText):
         rng: Generator,
         groups: Indices | None = None,
     ) -> Knockoffs:
-        """Draw knockoffs of checked columns: `values` are `features` on `rows` of the data.
+        """Draw knockoffs of checked columns.
 
-        `groups` numbers the features that are to be told apart from others only as a group.
+        Parameters
+        ----------
+        values
+            The chosen features on the chosen rows.
+        copies
+            Which of them copy one another, and which are constant.
+        features, rows
+            Their positions in the data.
+        rng
+            Breaks ties, and draws.
+        groups
+            Numbers of the groups that features are to be told apart from others as; each feature
+            is its own unless given.
+
+        Returns
+        -------
+        Knockoffs
+            One knockoff for every feature.
+
+        Raises
+        ------
+        ValueError
+            If every column is constant.
         """
         groups = np.arange(values.shape[1]) if groups is None else groups
         sigma = self.covariance

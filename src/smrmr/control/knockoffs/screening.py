@@ -80,6 +80,18 @@ class Split:
         Use the screening rows again when solving, each as its own knockoff.
     always
         Split even if 2 p < n, where all features could be kept.
+
+    Raises
+    ------
+    ValueError
+        If `share` is not between 0 and 1, or another setting is not possible. With data: if fewer
+        than 4 rows or no feature would be left to screen or to select; the message says which.
+
+    Examples
+    --------
+    >>> from smrmr import KnockoffFilter, Split
+    >>> KnockoffFilter(screening=Split(share=0.3)) == KnockoffFilter(screening="split(share=0.3)")
+    True
     """
 
     share: float = 0.4
@@ -100,7 +112,25 @@ class Split:
             check_count("n_keep", self.n_keep)
 
     def split(self, study: Study, rng: Generator) -> Parts:
-        """Draw the rows that screen; none, if all features can be kept."""
+        """Draw the rows that screen; none, if all features can be kept.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+        rng
+            Draws the rows; of classes and of groups of rows each has its share.
+
+        Returns
+        -------
+        tuple of ndarray
+            Rows that screen, and rows that select.
+
+        Raises
+        ------
+        ValueError
+            If `n_keep` is given where nothing is screened: leave it out, or set `always`.
+        """
         p = study.columns.n_columns
         if 2 * p >= study.columns.n_rows or self.always:
             return split_rows(study.target, self.share, rng, study.rows.codes)
@@ -114,7 +144,29 @@ class Split:
     def screen(
         self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
     ) -> Screening:
-        """Keep features by looking at a share of the rows alone."""
+        """Keep features by looking at a share of the rows alone.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+        parts
+            What `split` returned.
+        measure, penalty
+            Those of the method.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        Screening
+            The rows, the features kept, and the relevance of all.
+
+        Raises
+        ------
+        ValueError
+            If too few rows are left, or the target is the same on all rows that screen.
+        """
         rows_screen, rows_select = parts
         if not len(rows_screen):
             return KeepAll().screen(study, parts, measure, penalty, work)

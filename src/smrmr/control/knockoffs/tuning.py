@@ -90,6 +90,18 @@ class CrossValidation:
     debiased
         Reduce held-out associations by what independent variables of that many rows have. Without
         it that bias alone makes smaller penalties look better, and the smallest mostly wins.
+
+    Raises
+    ------
+    ValueError
+        If `folds` is not a whole number of 2 or more, or `debiased` neither True nor False.
+
+    Examples
+    --------
+    >>> from smrmr import CrossValidation, KnockoffFilter
+    >>> way = KnockoffFilter(lam=CrossValidation(folds=3))
+    >>> way == KnockoffFilter(lam="cv(folds=3)")
+    True
     """
 
     folds: int = 5
@@ -101,7 +113,22 @@ class CrossValidation:
         check_choice("debiased", self.debiased, (True, False))
 
     def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
-        """Follow the path on the training rows of every fold, and score it on the others."""
+        """Follow the path on the training rows of every fold, and score it on the others.
+
+        Parameters
+        ----------
+        problem
+            Features beside their knockoffs, how they are measured, and the penalty.
+        rng
+            Deals rows into folds.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        Tuning
+            The lambda chosen, and the loss of every candidate.
+        """
         penalty = problem.penalty
         if isinstance(penalty, NoPenalty):
             return Tuning.given(0.0, penalty)
@@ -121,7 +148,10 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class Bayes:
-    """Bayesian search of the same loss (needs ``smrmr[bayes]``); ``"bayes"`` for short.
+    """Bayesian search of the loss of `CrossValidation`; ``"bayes"`` for short.
+
+    Lambdas are proposed by the tree Parzen estimator of Optuna (needs ``smrmr[bayes]``); penalties
+    can be chosen in the same search, measures cannot, since the most biased one would win.
 
     Parameters
     ----------
@@ -131,6 +161,17 @@ class Bayes:
         Parts of the rows, each held out once.
     trials
         Candidates tried.
+
+    Raises
+    ------
+    ValueError
+        If a penalty is not known, or a number is not a whole one of at least 2 folds and 1 trial.
+
+    Examples
+    --------
+    >>> from smrmr import Bayes
+    >>> [type(penalty).__name__ for penalty in Bayes(penalties=("mcp", "scad")).penalties]
+    ['MCP', 'SCAD']
     """
 
     penalties: Any = ()
@@ -144,7 +185,27 @@ class Bayes:
         check_count("trials", self.trials)
 
     def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
-        """Search lambda, and the penalty if several are given, by the tree Parzen estimator."""
+        """Search lambda, and the penalty if several are given, by the tree Parzen estimator.
+
+        Parameters
+        ----------
+        problem
+            Features beside their knockoffs, how they are measured, and the penalty.
+        rng
+            Deals rows into folds.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        Tuning
+            The lambda and the penalty chosen, and the loss of every candidate.
+
+        Raises
+        ------
+        ImportError
+            If Optuna is not installed: ``pip install smrmr[bayes]``.
+        """
         try:
             import optuna
         except ImportError as error:

@@ -1,0 +1,93 @@
+"""Draws the marks of a figure on matplotlib axes, as svg.py writes them into a page."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = {
+    **dict.fromkeys(("selected", "main", "smooth"), "#1f5fbf"),
+    **dict.fromkeys(("negative", "bound"), "#d9742b"),
+    **dict.fromkeys(("other", "mirror", "cloud"), "#8a8f98"),
+    "kept": "#8fb0dd",
+    "rule": "#40444c",
+}
+
+
+def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
+    """Draw a figure on axes that are given, or on those of a new figure."""
+    if ax is None:
+        from matplotlib.figure import Figure  # takes half a second to load, so not before
+
+        ax = Figure(layout="constrained").subplots()
+    ax.set_title(plot.title, parse_math=False)
+    if plot.nothing:
+        said = textwrap.fill(plot.nothing, 40)
+        ax.text(0.5, 0.5, said, ha="center", va="center", transform=ax.transAxes)
+        ax.set_axis_off()
+        return ax
+    ax.set_xlabel(plot.x_label, parse_math=False)
+    ax.set_ylabel(plot.y_label, parse_math=False)
+    if plot.x_log:
+        ax.set_xscale("log")
+    for bend, scale in ((plot.x_bend, ax.set_xscale), (plot.y_bend, ax.set_yscale)):
+        if bend:
+            scale("symlog", linthresh=bend)
+    for mark in plot.marks:
+        _add(mark, ax)
+    limits = {"xlim": plot.x_limits, "ylim": plot.y_limits}
+    ax.set(**{name: values for name, values in limits.items() if values})
+    for axis, ticks in ((ax.xaxis, plot.x_ticks), (ax.yaxis, plot.y_ticks)):
+        if ticks is not None:
+            _name(axis, ticks)
+    if any(isinstance(mark, Line | Rule) and mark.label for mark in plot.marks):
+        ax.legend(frameon=False)
+    return ax
+
+
+def _name(axis: Any, ticks: tuple[Tick, ...]) -> None:
+    # a name with dollar signs would be taken for a formula, and may not be one
+    axis.set_ticks([tick.at for tick in ticks], [tick.label for tick in ticks], parse_math=False)
+    size = min(10, max(4, 200 / len(ticks)))
+    for label, tick in zip(axis.get_ticklabels(), ticks, strict=True):
+        label.set(fontsize=size, fontweight="bold" if tick.chosen else "normal")
+
+
+def _add(mark: Mark, ax: Axes) -> None:
+    match mark:
+        case Points(x, y, "cloud"):
+            ax.scatter(x, y, s=8, color=COLOURS["cloud"], alpha=0.5, zorder=2)
+        case Points(x, y, role):
+            ax.scatter(x, y, s=22, color=COLOURS[role], alpha=1.0, zorder=3)
+        case Line(x, y, role, label):
+            ax.plot(x, y, color=COLOURS[role], label=label or None)
+        case Stems(x, y, role):
+            ax.bar(x, y, color=COLOURS[role])
+        case Band(x, y, role):
+            shade = 0.12 if role == "wide" else 0.25
+            ax.fill_between(x, *y, color=COLOURS["main"], alpha=shade, linewidth=0)
+        case Rule(at, label, role, vertical):
+            line = ax.axvline if vertical else ax.axhline
+            line(at, color=COLOURS[role], linestyle="--", linewidth=1, label=label)
+        case Boxes(quartiles, _, lying):
+            low, first, middle, third, high = quartiles.T
+            places = range(len(quartiles))
+            bar, along = (ax.barh, ax.hlines) if lying else (ax.bar, ax.vlines)
+            across = ax.vlines if lying else ax.hlines
+            bar(places, third - first, 0.6, first, color=COLOURS["kept"])
+            along(places, low, first, color=COLOURS["main"])
+            along(places, third, high, color=COLOURS["main"])
+            ends = [i - 0.3 for i in places], [i + 0.3 for i in places]
+            across(middle, *ends, color=COLOURS["main"], linewidth=2)
+        case Cells(values):
+            from matplotlib.colors import PowerNorm
+
+            # associations are squares: their roots show weak ones too
+            image = ax.imshow(values, norm=PowerNorm(0.5, 0, 1), cmap="Blues")
+            ax.figure.colorbar(image, ax=ax, label="association")
+            ax.set_xticks([])

@@ -17,7 +17,9 @@ from benchmarks.report.yardstick import short_table, write_yardstick, yardstick
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / name for name in ("README.md", "docs/reproducing.md", "docs/figures.md")]
+PAGES = [
+    ROOT / name for name in ("README.md", "docs/reproducing.md", "docs/power.md", "docs/choices.md")
+]
 BLOCKS = {
     "claims": claims,
     "yardstick": yardstick,

@@ -36,7 +36,7 @@ class Block:
 
 def blocks_of(text: str) -> list[Block]:
     found = list(FENCE.finditer(text))
-    following = [*found[1:], None]
+    following = [*found[1:], None] if found else []
     return [
         Block(block[1], block[2], after[2] if after and _belongs(text, block, after) else None)
         for block, after in zip(found, following, strict=True)

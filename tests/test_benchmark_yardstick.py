@@ -144,7 +144,7 @@ def test_the_files_say_what_was_run(folder, tmp_path):
     assert "| T-Rex | smrmr 9 | 9 | 9 | 9 | 0.00 | 1 | 2.00 |" in text
     assert "| tests | smrmr 9 | 10 | 0 | 0 | 0.10 | 0 | 2.00 |" in text
     docs = yardstick(read_stores(folder))
-    assert "`tests` at level 0.3:" in docs
+    assert "### Designs at level 0.3, `tests`\n\n| design |" in docs
     assert "| 2.a | 0.50 / 0.20" in docs
     empty = tmp_path / "empty"
     assert write_yardstick(empty) is None

@@ -53,13 +53,24 @@ def test_tables_are_those_of_the_stored_rows():
     for name, opening in (
         ("README.md", "short table -->"),
         ("docs/reproducing.md", "claims -->\n| claim |"),
-        ("docs/figures.md", "yardstick -->"),
+        ("docs/power.md", "yardstick -->"),
+        ("docs/choices.md", "groups -->"),
     ):
         page = (ROOT / name).read_text(encoding="utf-8")
         assert opening in page
         assert filled(page) == page
         spoilt = page.replace("<!-- end -->", "spoilt\n<!-- end -->", 1)
         assert filled(spoilt) == page
+
+
+def test_seconds_of_the_readme_are_those_of_the_docs():
+    """Oracle: docs/speed.md, which names the command that measures them."""
+    readme, speed = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/speed.md")
+    )
+    after = readme.split("benchmarks.speed.against", 1)[1:]
+    rows = re.findall(r"^\|.*\d.*\|$", "".join(after), flags=re.MULTILINE)
+    assert [row for row in rows if row not in speed] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -74,20 +74,20 @@ def yardstick(stores: dict[str, Any]) -> str:
     """The part of it that goes into the docs. `stores` are what `read_stores` returns."""
     table = cells(stores["yardstick"], measured=MEASURED)
     ours = table[table["method"] == OURS]
-    parts = [
-        methods_table(stores["yardstick"], table),
-        ten_designs(table),
-        beaten(table),
-        left_empty(stores["yardstick"]),
-        "\n\n".join(
-            f"`{OURS}` at level {level}:\n\n{_by_size(part)}"
+    sections = {
+        "Methods": methods_table(stores["yardstick"], table),
+        "Means over the ten designs of the paper": ten_designs(table),
+        "Where a rival finds more": beaten(table),
+        "Empty answers where a rival finds a true feature": left_empty(stores["yardstick"]),
+        **{
+            f"Designs at level {level}, `{OURS}`": _by_size(part)
             for level, part in ours.groupby("level")
-        ),
-        calibration(stores["yardstick"]),
-        planted_table(stores["planted"]),
-    ]
-    said = [part for part in parts if part]
-    return "\n\n".join([*said, NOTES.replace("\n", " ")]) if said else NOT_RUN
+        },
+        "Null p-values over nominal": calibration(stores["yardstick"]),
+        "Targets planted in real tables": planted_table(stores["planted"]),
+    }
+    said = [f"### {title}\n\n{part}" for title, part in sections.items() if part]
+    return "\n\n".join([NOTES.replace("\n", " "), *said]) if said else NOT_RUN
 
 
 def methods_table(frame: Any, table: Any) -> str:

@@ -10,10 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from benchmarks.report.against import against
 from benchmarks.report.figures import draw_figures
 from benchmarks.report.groups import groups_tables
 from benchmarks.report.tables import claims, write_tables
-from benchmarks.report.yardstick import short_table, write_yardstick, yardstick
+from benchmarks.report.yardstick import write_yardstick, yardstick
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
@@ -24,7 +25,7 @@ BLOCKS = {
     "claims": claims,
     "yardstick": yardstick,
     "groups": groups_tables,
-    "short table": short_table,
+    "against": against,
 }  # by the comment that opens them
 BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", flags=re.DOTALL)
 

@@ -14,6 +14,7 @@ from benchmarks.data.datasets import OTHERS, SOURCES, Source, load, read_mouse, 
 from benchmarks.data.download import File
 from benchmarks.experiments import planted
 from benchmarks.experiments.planted import distinct_columns, plant, run_planted
+from benchmarks.report.against import against
 from benchmarks.report.figures import draw_figures
 from benchmarks.report.means import cells
 from benchmarks.report.yardstick import (
@@ -24,7 +25,6 @@ from benchmarks.report.yardstick import (
     designs_table,
     left_empty,
     ratios,
-    short_table,
     write_yardstick,
     yardstick,
 )
@@ -123,15 +123,20 @@ def test_empty_answers_count_where_a_rival_finds_something(folder):
     assert left_empty(frame[frame["method"] == "tests"]) == ""
 
 
-def test_the_short_table_has_methods_that_took_all(folder):
-    """By hand: T-Rex took nine designs of ten."""
-    assert short_table(read_stores(folder)) == "not run"  # of level 0.1 there is nothing
+def test_the_table_of_rivals_has_those_that_took_all_designs(folder):
+    """By hand: d0CRT took nine designs of ten, so that its mean would be of other designs."""
     store = open_store(folder, "yardstick")
-    store.append([dict(r, level=0.1) for r in made_up()])
-    said = lines(short_table(read_stores(folder)))
-    assert said["method"] == ["n=100, p=100"]
-    assert said["**smrmr**"][0].startswith("0.55 / 0.20")
-    assert "T-Rex" not in said
+    store.append([dict(r, level=0.1) for r in made_up() if r["method"] == "tests"])
+    store.append([dict(r, level=0.1, method="d0CRT") for r in made_up() if r["method"] == "T-Rex"])
+    ranked = [row(design, "mRMR (MID)", None, 0, tpr=0.5, fdr=0.75) for design in PAPER]
+    open_store(folder, "synthetic").append(ranked)
+    said = lines(against(read_stores(folder)))
+    assert said["**smrmr**"][:3] == ["0.55 / 0.20 (0.02)", "-", "2.00"]
+    assert said["d0CRT (hidimstat)"][:3] == ["-", "-", "-"]
+    assert said["mRMR"][:3] == ["0.50 / 0.75", "-", "2.00"]
+
+
+def test_figures_are_drawn_of_methods_that_took_all(folder):
     drawn = {path.name for path in draw_figures(folder)}
     assert drawn == {"yardstick.svg"}
 

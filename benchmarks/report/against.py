@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 
 from .means import at_level, cells, markdown, number, pooled, shares
-from .yardstick import PAPER, SHORT_LEVEL
+from .yardstick import PAPER
 
+LEVEL = 0.1
 SIZES = ((100, 100), (100, 500))  # n and p
 TIMED = (100, 100)
 ABILITIES = (
@@ -33,7 +34,7 @@ def against(stores: dict[str, Any]) -> str:
     rows = rows.drop_duplicates(["design", "n", "p", "method", "level", "seed"])
     rows = rows[rows["method"].isin(RIVALS) & rows["design"].isin(PAPER)]
     measured = ("tpr", "fdr", "n_selected", "seconds")
-    table = at_level(cells(rows, measured=measured), SHORT_LEVEL)
+    table = at_level(cells(rows, measured=measured), LEVEL)
     means = pooled(table[table["seeds"] > 0], ["method", "n", "p"], ["tpr", "fdr", "seconds"])
     whole = means[means["cells"] == len(PAPER)].set_index(["method", "n", "p"])
     return markdown(pd.DataFrame([_line(method, whole) for method in RIVALS]))

@@ -29,14 +29,6 @@ PAPER = ("1.a", "1.b", "1.c", "1.d", "2.a", "2.b", "2.c", "3.a", "3.b", "3.c")
 OURS = "tests"
 ALONE = "SIS + BH"
 SHARED = ["design", "n", "p", "level"]
-SHORT_LEVEL = 0.1
-NAMES = {  # for readers who do not know the names of recipes
-    "SmRMR(default)": 'smrmr, `control="knockoffs"`',
-    "SmRMR(PC, MCP)": 'smrmr, `control="paper"`',
-    "tests": "**smrmr**",
-    "tests, BY": 'smrmr, `multiplicity="by"`',
-    ALONE: "features tested alone (SIS + BH)",
-}
 MUCH = 0.1  # of the power, that is worth a line
 EMPTY_COLUMNS = {"size": "data sets where a rival finds a true feature", "mean": "tests are empty"}
 MEASURED = ("tpr", "fdr", "n_selected", "seconds")
@@ -123,19 +115,6 @@ def ten_designs(table: Any) -> str:
     """Sizes and levels in rows, methods in columns; how many designs, where not all ten."""
     means = _over_designs(table)
     return "" if means.empty else across(means, ("n", "p", "level"), _mean_of_designs)
-
-
-def short_table(stores: dict[str, Any]) -> str:
-    """Methods in rows, sizes in columns, means over the ten designs: what the README shows."""
-    means = ten_means(cells(stores["yardstick"], measured=MEASURED))
-    means = means[means["level"] == SHORT_LEVEL]
-    if means.empty:
-        return NOT_RUN
-    sizes = [f"n={n}, p={p}" for n, p in means[["n", "p"]].to_numpy().tolist()]
-    ordered = in_order(means.assign(size=sizes))
-    lines = entries(ordered, ("method",), shares, "size")
-    named = [line | {"method": NAMES.get(line["method"], line["method"])} for line in lines]
-    return aligned(named, ("method",), ordered["size"])
 
 
 def ten_means(table: Any) -> Any:

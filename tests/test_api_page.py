@@ -1,0 +1,64 @@
+"""The reference lists every public name once, and no other."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from pathlib import Path
+
+import smrmr
+
+PAGE = Path(__file__).parents[1] / "docs" / "api.md"
+MODULES = ("smrmr.association", "smrmr.data", "smrmr.report", "smrmr.anndata")
+RETURNED = ("smrmr.solver.", "smrmr.control.")  # where values that functions return are at home
+
+
+def listed():
+    """Names in the tables of the page, with the module that each table is of."""
+    found = []
+    module = ""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        if line.startswith(".. currentmodule::"):
+            module = line.split()[-1]
+        elif re.fullmatch(r"   \w+", line):
+            found.append(f"{module}.{line.strip()}")
+    return found
+
+
+def public():
+    """Names of the package and of its public modules, one for each object."""
+    names = {f"smrmr.{name}" for name in smrmr.__all__ if f"smrmr.{name}" not in MODULES}
+    for path in MODULES:
+        module = getattr(smrmr, path.split(".")[1])
+        own = [name for name, value in vars(module).items() if inspect.isfunction(value)]
+        own = [name for name in own if getattr(module, name).__module__ == path and name[0] != "_"]
+        names |= {f"{path}.{name}" for name in getattr(module, "__all__", own)}
+    at_top = {id(getattr(smrmr, name)) for name in smrmr.__all__}
+    return {
+        name
+        for name in names
+        if name.count(".") == 1 or id(_object(name)) not in at_top  # also a name of the package
+    }
+
+
+def _object(name):
+    _, module, own = name.split(".")
+    return getattr(getattr(smrmr, module), own)
+
+
+def test_every_public_name_is_listed_once():
+    """Oracle: what the package and its public modules say is public."""
+    counts = Counter(name for name in listed() if not name.startswith(RETURNED))
+    assert set(counts) == public()
+    assert set(counts.values()) == {1}
+
+
+def test_returned_values_are_where_the_page_says():
+    import importlib
+
+    returned = [name for name in listed() if name.startswith(RETURNED)]
+    assert returned
+    for name in returned:
+        module, _, own = name.rpartition(".")
+        assert inspect.isclass(getattr(importlib.import_module(module), own)), name

@@ -42,7 +42,8 @@ def load_example(study: str = "response") -> pd.DataFrame:
 
     Returns
     -------
-    A row per patient. ``attrs["true"]`` lists the genes that tell about the outcome.
+    pandas.DataFrame
+        A row per patient. ``attrs["true"]`` lists the genes that tell about the outcome.
 
     Raises
     ------

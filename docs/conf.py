@@ -18,7 +18,8 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates",]
 default_role = "py:obj"  # `SmRMR` in a docstring leads to its page
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
@@ -27,7 +28,7 @@ myst_heading_anchors = 3
 autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True, "inherited-members": False}
+autodoc_default_options = {"members": True, "exclude-members": "set_fit_request"}  # scikit-learn's
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -41,6 +42,7 @@ sphinx_gallery_conf = {
     "only_warn_on_example_error": False,
     "show_memory": False,
     "min_reported_time": 1e9,  # seconds differ from build to build
+    "write_computation_times": False,
     "remove_config_comments": True,
 }
 

@@ -59,5 +59,6 @@ html_theme_options = {
     "footer_end": [],
 }
 html_show_sourcelink = False
+html_sidebars = {"index": [], "start": []}  # which have no pages below them
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

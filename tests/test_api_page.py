@@ -62,3 +62,20 @@ def test_returned_values_are_where_the_page_says():
     for name in returned:
         module, _, own = name.rpartition(".")
         assert inspect.isclass(getattr(importlib.import_module(module), own)), name
+
+
+def test_the_command_page_has_every_command_and_every_option_of_select():
+    """Oracle: the application itself."""
+    import typer
+
+    from smrmr.cli.commands import app
+
+    page = (PAGE.parent / "cli.md").read_text(encoding="utf-8")
+    commands = typer.main.get_command(app).commands
+    told = re.findall(r"^\| `(\w+)` \|", page, flags=re.MULTILINE)
+    assert told == list(commands)
+    options = {o for one in commands["select"].params for o in one.opts if o.startswith("--")}
+    table = page.split("## Options of select")[1].split("\n## ")[0]
+    assert set(re.findall(r"--[a-z][a-z-]*", table.split("A setting that")[0])) == options - {
+        "--help"
+    }

@@ -34,13 +34,13 @@ class ConditionalTests:
     The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. What the other features leave of X_k is
     compared with what they leave of Y, by PC^2 and by correlations, whose nulls are known: a
     distilled conditional randomisation test (Liu, Katsevich, Janson and Ramdas 2022) without
-    resampling. Not in the paper; docs/method.md says what is done, step by step.
+    resampling. Not in the paper; docs/theory.md says what is done, step by step.
 
     Parameters
     ----------
     multiplicity
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
-        empirical, see docs/figures.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
+        empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
         dependence of p-values) or ``"holm"`` (no false feature at all, with probability 1 - fdr).
     proposals
         What proposes features for the kernel ridge regression of y: one or more of ``"lasso"``,

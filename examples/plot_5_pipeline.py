@@ -97,8 +97,8 @@ print(f"{asked} selections were asked for, {made} were made")
 # Answer
 # ------
 # Each outer fold has its own level and genes. Genes that come back in most folds are those to rely
-# on. ``gene041`` shares its place with its look-alikes 042 to 044: which of them speaks for the group
-# may differ from fold to fold.
+# on. ``gene041`` shares its place with its look-alikes 042 to 044: which of them speaks for the
+# group may differ from fold to fold.
 print("levels chosen:", [fold.best_params_["smrmr__fdr"] for fold in nested["estimator"]])
 kept = [fold.best_estimator_["smrmr"].selection_.selected_names for fold in nested["estimator"]]
 often = pd.Series(np.concatenate(kept)).value_counts(ascending=True)
@@ -116,8 +116,8 @@ plt.show()
 # %%
 # Caution
 # -------
-# - The level that predicts best is no longer the level of a promise: it was chosen by looking. Report
-#   findings at a level fixed beforehand, and use this pipeline to predict.
+# - The level that predicts best is no longer the level of a promise: it was chosen by looking.
+#   Report findings at a level fixed beforehand, and use this pipeline to predict.
 # - ``groups`` and ``covariates`` of the rows are arguments of ``fit``; scikit-learn's metadata
 #   routing passes them on. See :doc:`/recipes`.
 # - The folder of ``memory`` holds summaries of your data. Delete it when you are done.

@@ -63,11 +63,36 @@ def test_tables_are_those_of_the_stored_rows():
         assert filled(spoilt) == page
 
 
+def links_of(page):
+    """Where the links of a page lead, code aside, each with its anchor apart."""
+    prose = re.sub(r"`[^`\n]*`", "", FENCE.sub("", page.read_text(encoding="utf-8")))
+    targets = re.findall(r"\]\(([^)\s]+)\)", prose)
+    return [target.partition("#")[::2] for target in targets if "://" not in target]
+
+
+def anchors_of(page):
+    """Anchors of the headings that MyST numbers: those of GitHub, down to the third level."""
+    prose = FENCE.sub("", page.read_text(encoding="utf-8"))
+    titles = re.findall(r"^#{1,3} (.+)$", prose, flags=re.MULTILINE)
+    slugs = [re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles]
+    return {f"{slug}-{slugs[:k].count(slug)}".removesuffix("-0") for k, slug in enumerate(slugs)}
+
+
+def source_of(page, path):
+    """The file that a link leads to; pages of the gallery are made from examples."""
+    if not path.startswith("gallery/"):
+        return page.parent / path if path else page
+    name = path.removeprefix("gallery/")
+    return ROOT / "examples" / ("README.rst" if name == "index" else f"{name}.py")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        if "://" not in target:
-            assert (page.parent / target).exists(), target
+    """Oracle: the files, and their headings."""
+    for path, anchor in links_of(page):
+        source = source_of(page, path)
+        assert source.exists(), path
+        assert not anchor or anchor in anchors_of(source), f"{path}#{anchor}"
 
 
 def commands_of(page):

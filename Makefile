@@ -31,8 +31,9 @@ format: $(VENV)/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# the site, with every example of examples/ run; warnings are errors
-docs: $(VENV)/installed-docs
+# the site, with every example of examples/ and every code block run; warnings are errors
+docs: $(VENV)/installed-docs $(VENV)/installed-test
+	$(BIN)/pytest -n auto -m "slow or not slow" tests/test_docs.py
 	$(BIN)/sphinx-build -W --keep-going -j auto docs docs/_build/html
 
 # addresses outside the repository, which needs the network

@@ -15,10 +15,17 @@ from smrmr.example_table import STUDIES
 
 ROOT = Path(__file__).parents[1]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+AT_ONCE = ("README.md", "index.md", "start.md")  # the others take minutes: make docs runs them
 NOT_RUN = {"console", "text", "toml", "json", "bibtex"}  # languages of blocks beside those run
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.name, marks=[] if page.name in AT_ONCE else pytest.mark.slow)
+        for page in PAGES
+    ],
+)
 def test_blocks_run_as_printed(page, tmp_path, monkeypatch):
     """Oracle: the output that the page tells."""
     monkeypatch.chdir(tmp_path)
@@ -97,8 +104,9 @@ def test_links_lead_somewhere(page):
 
 def commands_of(page):
     """The commands in code blocks, each with the name of the program apart."""
-    text = page.read_text(encoding="utf-8")
-    return re.findall(r"^(smrmr|python -m benchmarks) (.+)$", text, flags=re.MULTILINE)
+    blocks = FENCE.finditer(page.read_text(encoding="utf-8"))
+    code = "\n".join(block[2] for block in blocks if block[1] in ("sh", "console"))
+    return re.findall(r"^(smrmr|python -m benchmarks) (.+)$", code, flags=re.MULTILINE)
 
 
 def test_commands_of_the_docs_have_options_that_exist():

@@ -2,25 +2,31 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FAST := -n auto --dist worksteal -m "not slow"
+INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-pandas3 lint format docs links bench clean
+.PHONY: demo test test-slow test-oldest test-newest lint format docs links bench dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
 
 test: lint
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
+	$(BIN)/pytest $(FAST)
 
-test-slow: $(VENV)/installed-slow test-pandas3
+test-slow: $(VENV)/installed-slow test-newest
 	command -v chromium >/dev/null || sh -c 'apt-get update -q && apt-get install -qy chromium' \
 		|| echo 'chromium is missing and could not be installed: browser tests will be skipped'
 	$(BIN)/pytest -m slow
 
-# anndata asks for pandas 2, so pandas 3 has an environment of its own
-test-pandas3: $(VENV)-pandas3/installed
-	$(VENV)-pandas3/bin/pytest -n auto --dist worksteal -m "not slow" tests/test_study.py tests/test_files.py \
-		tests/test_any_table.py tests/test_sources.py tests/test_large.py tests/test_estimator.py \
-		tests/test_cli.py
+# The floors of pyproject.toml, on Python 3.10. Old packages warn about one another, which is not
+# ours to mend, and round the last digit of one table of the docs otherwise than newer ones do.
+test-oldest: $(VENV)-oldest/installed
+	$(VENV)-oldest/bin/pytest $(FAST) -W ignore::DeprecationWarning -W ignore::FutureWarning \
+		--deselect tests/test_docs.py::test_tables_are_those_of_the_stored_rows
+
+# The newest of everything; needs Python 3.11 or newer, as pandas 3 does.
+test-newest: $(VENV)-newest/installed
+	$(VENV)-newest/bin/pytest $(FAST)
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -50,29 +56,43 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed.against
 	$(BIN)/python -m benchmarks.speed.startup
 
+# built, checked and tried out in environments of their own
+dist: $(VENV)/installed-dist
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
 $(VENV)/created:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "smrmr needs Python 3.10 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 
 $(VENV)/installed: $(VENV)/created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python $(INSTALL) --editable .
 	touch $@
 
 $(VENV)/installed-%: $(VENV)/created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	$(BIN)/python $(INSTALL) --editable '.[$*]'
 	touch $@
 
 $(VENV)/installed-slow: $(VENV)/created pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,slow]'
+	$(BIN)/python $(INSTALL) --editable '.[test,slow]'
 	touch $@
 
-$(VENV)-pandas3/installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)-pandas3
-	$(VENV)-pandas3/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
-	$(VENV)-pandas3/bin/pip install --quiet --disable-pip-version-check 'pandas>=3'
+$(VENV)-oldest/installed: pyproject.toml constraints/oldest.txt
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python $(INSTALL) --constraint constraints/oldest.txt --editable '.[test]'
+	touch $@
+
+# a package that still asks for pandas 2, as anndata does on Python 3.11, is overruled
+$(VENV)-newest/installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-newest
+	$(VENV)-newest/bin/python $(INSTALL) --upgrade --upgrade-strategy eager --editable '.[test]'
+	$(VENV)-newest/bin/python $(INSTALL) 'pandas>=3'
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-pandas3 docs/_build docs/api docs/gallery .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest dist docs/_build docs/api docs/gallery \
+		.mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

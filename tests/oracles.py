@@ -144,3 +144,15 @@ def cosine(product, x, y):
     """Association from inner products, 0 for a constant variable."""
     norm = product(x, x) * product(y, y)
     return product(x, y) / np.sqrt(norm) if norm > 0 else 0.0
+
+
+def smallest_levels(p, rule):
+    """Smallest level at which Benjamini and Hochberg's rule, or Yekutieli's "by", takes each p.
+
+    At level a the rule takes all p-values up to the largest one, c, with
+    c <= a #{p <= c} / m; "by" divides a by 1 + 1/2 + ... + 1/m.
+    """
+    m = len(p)
+    price = sum(1 / i for i in range(1, m + 1)) if rule == "by" else 1.0
+    levels = np.array([price * m * c / np.sum(p <= c) for c in p])
+    return np.array([min(1.0, levels[p >= one].min()) for one in p])

@@ -348,7 +348,7 @@ def test_residuals_are_those_of_least_squares(rng):
     )
     found = compare(Z, np.array([0]), near, e[None], tie_breakers(70), given)
     design = np.c_[np.ones(70), others, Z[0]]
-    coefficients, (rss,), *_ = np.linalg.lstsq(design, e)
+    coefficients, (rss,), *_ = np.linalg.lstsq(design, e, rcond=None)
     error = np.sqrt(rss / 63 * np.linalg.inv(design.T @ design)[6, 6])
     t = coefficients[6] / error
     assert found.rank[0] == 5

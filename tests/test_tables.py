@@ -120,8 +120,10 @@ def test_missing_values_of_sparse_matrices_are_named(counts):
         relevance(sparse.csr_matrix(counts[0] * 1j), y)
     with pytest.raises(ValueError, match="Sparse matrices must have no missing values"):
         SmRMR(missing="impute-median").fit(sparse.csr_matrix(counts[0]), y)
-    with pytest.raises(ValueError, match=r"shape \(60,\)"):
-        relevance(sparse.coo_array(X[0]), y)
+    line = sparse.coo_array(X[0])
+    one_row = r"shape \(60,\)" if line.ndim == 1 else "1 rows and 60 columns"  # before scipy 1.13
+    with pytest.raises(ValueError, match=one_row):
+        relevance(line, y)
 
 
 def test_sparse_matrices_are_warned_of_as_arrays_are(rng):
@@ -163,8 +165,12 @@ def test_covariates_and_groups_of_sparse_rows(control, counts, rng):
     assert_array_equal(found.unadjusted, expected.unadjusted)
 
 
+def mostly_zero(rng, shape):
+    return np.where(rng.random(shape) < 0.05, rng.random(shape), 0.0)
+
+
 def test_little_of_a_sparse_matrix_is_sent_to_workers(rng):
-    matrix = sparse.random_array((500, 4000), density=0.05, format="csc", rng=0)
+    matrix = sparse.csc_array(mostly_zero(rng, (500, 4000)))
     columns = Columns.bare(SparseColumns.of(matrix))
     span = columns.span(1000, 1010)
     assert len(pickle.dumps(span)) < 20_000 < len(pickle.dumps(columns))
@@ -176,7 +182,7 @@ def test_little_of_a_sparse_matrix_is_sent_to_workers(rng):
 
 def test_sparse_columns_are_dense_a_few_at_a_time(rng):
     """Oracle: the size of the dense array, half of which is more than enough."""
-    X = sparse.random_array((2000, 5000), density=0.02, format="csr", rng=0)
+    X = sparse.csr_array(mostly_zero(rng, (2000, 5000)))
     y = rng.normal(size=2000)
     relevance(X[:, :10], y)  # compiles
     tracemalloc.start()

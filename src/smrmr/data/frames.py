@@ -48,9 +48,33 @@ def in_pandas(data: Data) -> Data:
             ) from None
         return data
     if hasattr(data, "columns"):
-        return pa.table(data).to_pandas()
+        table = pa.table(data)
+        kinds = getattr(data, "dtypes", [None] * table.num_columns)
+        columns = [_for_pandas(*pair) for pair in zip(table.columns, kinds, strict=True)]
+        return pa.table(columns, names=table.column_names).to_pandas()
     whole = pa.chunked_array if hasattr(data, "__arrow_c_stream__") else pa.array
-    return whole(data).to_pandas()
+    return _for_pandas(whole(data), getattr(data, "dtype", None)).to_pandas()
+
+
+def _for_pandas(column: Any, kind: Any) -> Any:
+    """A column of Arrow with categories as pandas takes them, by the `kind` it had in its library.
+
+    Polars numbers categories without a sign, which older pyarrow cannot hand to pandas, and older
+    polars does not tell Arrow that an Enum is ordered.
+    """
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(column.type):
+        return column
+    ordered = column.type.ordered or type(kind).__name__ == "Enum"
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    signed = [
+        pa.DictionaryArray.from_arrays(
+            chunk.indices.cast(pa.int64()), chunk.dictionary, ordered=ordered
+        )
+        for chunk in chunks
+    ]
+    return pa.chunked_array(signed, pa.dictionary(pa.int64(), column.type.value_type, ordered))
 
 
 def is_frame(data: Data) -> bool:

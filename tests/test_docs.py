@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bed_reader import to_bed
 
-from doc_blocks import FENCE, RUN, run_blocks, run_command
+from doc_blocks import FENCE, RUN, commands_in, run_blocks, run_command
 from smrmr import load_example, simulate
 from smrmr.example_table import STUDIES
 
@@ -105,8 +105,9 @@ def test_links_lead_somewhere(page):
 def commands_of(page):
     """The commands in code blocks, each with the name of the program apart."""
     blocks = FENCE.finditer(page.read_text(encoding="utf-8"))
-    code = "\n".join(block[2] for block in blocks if block[1] in ("sh", "console"))
-    return re.findall(r"^(smrmr|python -m benchmarks) (.+)$", code, flags=re.MULTILINE)
+    blocks = [block for block in blocks if block[1] in ("sh", "console")]
+    lines = "\n".join(line for block in blocks for line in commands_in(block[2]))
+    return re.findall(r"^(smrmr|python -m benchmarks) (.+)$", lines, flags=re.MULTILINE)
 
 
 def test_commands_of_the_docs_have_options_that_exist():

@@ -89,9 +89,9 @@ columns = ["feature", "size", "q_value", "direction", "may_carry_it", "true"]
 print(findings[columns].to_string(index=False, float_format="{:.1e}".format))
 
 # %%
-# All four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding is a block:
-# which of its SNPs acts is open. ``may_carry_it`` narrows it down: if a single SNP of the block acts,
-# it is one of these, with 95% confidence.
+# All four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding is a
+# block: which of its SNPs acts is open. ``may_carry_it`` narrows it down: if a single SNP of the
+# block acts, it is one of these, with 95% confidence.
 fig, axes = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, sharey=True, layout="constrained")
 for ax, selection, title in [
     (axes[0], naive, "populations ignored"),

@@ -34,14 +34,14 @@ print(table.iloc[:4, :6].to_string())
 # The one number to choose is the level ``fdr``: the largest share of false genes, on average,
 # among those that are named. At 0.1 we accept one in ten.
 selection = smrmr.SmRMR(fdr=0.1).fit(X, y).selection_
-print(repr(selection))
+print(fill(str(selection), 74))
 
 # %%
 # Answer
 # ------
 # Five findings, and all five are true. ``direction`` is what a gene does to the response given
 # all other genes; ``shape`` is what a plain plot of the gene against the response shows.
-columns = ["feature", "size", "q_value", "direction", "shape", "members"]
+columns = ["feature", "size", "q_value", "direction", "shape"]
 print(selection.findings()[columns].to_string(index=False, float_format="{:.1e}".format))
 
 true = set(table.attrs["true"])
@@ -50,13 +50,15 @@ print(f"\n{len(found & true)} of {len(true)} true genes found, {len(found - true
 
 # %%
 # The first finding is a group. Genes 041 to 044 are so alike that these 120 patients cannot tell
-# whether one of them, given the other three, goes with the response; that the four together do
-# is certain. ``gene041`` speaks for them.
-#
+# whether one of them, given the other three, goes with the response; that the four together do is
+# clear. ``gene041`` speaks for them.
+print(selection.findings().loc[0, "members"])
+
+# %%
 # Figures of the findings hold the median response, and where the middle half and the middle 80%
 # of the patients lie, in bins along each gene. They are summaries: no single patient is shown. The
 # last figure has the p-values of the best 40 genes; bars point down where the response falls.
-fig, axes = plt.subplots(2, 3, figsize=(9, 5.6), layout="constrained")
+fig, axes = plt.subplots(2, 3, figsize=(7.5, 5), layout="constrained")
 for name, ax in zip(selection.selected_names, axes.flat, strict=False):
     smrmr.report.plot_shape(selection, name, ax)
     ax.set(title=name, xlabel="expression (log)", ylabel="response")
@@ -73,7 +75,7 @@ plt.show()
 # Why not my gene?
 # ----------------
 # Suppose we had hoped for ``gene040``. Alone it goes with the response, with a p-value of 0.0025.
-print(fill(selection.explain("gene040"), 88))
+print(fill(selection.explain("gene040"), 74))
 
 # %%
 # It is a neighbour of ``gene041`` and goes with the response only because that gene does. The next
@@ -96,8 +98,9 @@ plt.show()
 # %%
 # Caution
 # -------
-# - The two words may differ. ``gene080`` acts by a threshold here, and its plot merely rises:
-#   with 120 patients, and four other genes at work, it takes luck to see the step.
+# - ``shape`` is a word for a noisy picture. ``gene080`` acts by a threshold and is said to rise;
+#   ``gene010`` acts by a line and is said to have a threshold. With 120 patients, and four other
+#   genes at work, rise and step cannot be told apart.
 # - A gene that is not found may still matter. The best of those not found are leads, which are
 #   no findings: ``selection.leads()``.
 # - The level holds for rows that are independent. If patients come from a few families or plates,

@@ -89,10 +89,10 @@ columns = ["feature", "size", "q_value", "direction", "may_carry_it", "true"]
 print(findings[columns].to_string(index=False, float_format="{:.1e}".format))
 
 # %%
-# All four SNPs that act are found. Where ``size`` is 6 the finding is a block: that its SNPs act
-# together is sure, which of them does is not. ``may_carry_it`` narrows it down: if a single SNP of
-# the block acts, it is one of these, with 95% confidence.
-fig, axes = plt.subplots(2, 1, figsize=(8, 5), sharex=True, sharey=True, layout="constrained")
+# All four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding is a
+# block: which of its SNPs acts is open. ``may_carry_it`` narrows it down: if a single SNP of the
+# block acts, it is one of these, with 95% confidence.
+fig, axes = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, sharey=True, layout="constrained")
 for ax, selection, title in [
     (axes[0], naive, "populations ignored"),
     (axes[1], adjusted, "adjusted for two principal components"),
@@ -102,7 +102,7 @@ for ax, selection, title in [
         some = table[table["true"] == right]
         places = [names.index(name) / size + 1 for name in some["feature"]]
         ax.stem(places, -np.log10(some["p_value"]), colour, basefmt=" ", label=label)
-    ax.set(title=title, ylabel="-log10 p of findings", ylim=0)
+    ax.set(title=title, ylabel="-log10 p of findings", ylim=(0, 10))
 axes[0].legend(frameon=False)
 axes[1].set(xlabel="block of linked SNPs", xlim=(0, n_blocks + 1))
 plt.show()
@@ -114,5 +114,5 @@ plt.show()
 #   studies, not about each.
 # - Two components were enough because the figure shows three clusters. What components do not
 #   show, such as families, they do not cure; people of one family are ``groups``, see :doc:`/rows`.
-# - Covariates cost rows little, but never adjust for something that the SNPs act through, such as
-#   weight on the way to diabetes: it takes their effect away.
+# - Never adjust for something that the SNPs act through, such as weight on the way to diabetes: it
+#   takes their effect away.

@@ -5,7 +5,7 @@ Single cells: why a cell is not a row
 Thousands of cells look like thousands of observations. But if the question is about donors (who is
 more ill?) and all cells of a donor share the answer, only the donors count. Cells of one donor also
 share genes, age and the day on which they were processed, so a gene that differs between any two
-donors for any reason differs between hundreds of cells.
+donors for any reason differs between dozens of cells.
 
 We ask with and without ``groups="donor"`` and count what is false.
 """
@@ -64,8 +64,8 @@ cells = smrmr.anndata.select(adata.copy(), "severity", recipe=smrmr.Recipe(fdr=0
 print(marked(cells))
 
 # %%
-# Most are false. The tests were told of 1,800 independent rows. There are 60: a gene by which
-# donors happen to differ repeats its coincidence in 30 cells each.
+# Most are false. The tests were told of 1,800 independent rows, and there are 90 donors: a gene by
+# which they happen to differ repeats its coincidence in 20 cells each.
 #
 # Ask, with donors
 # ----------------
@@ -78,7 +78,7 @@ print(marked(donors))
 answer = adata.var[["smrmr_selected", "smrmr_p_value", "smrmr_q_value", "smrmr_direction"]]
 print(answer.sort_values("smrmr_p_value").head().to_string(float_format="{:.1e}".format))
 print()
-print(fill(adata.uns["smrmr"]["statement"], 88))
+print(fill(adata.uns["smrmr"]["statement"], 74))
 
 # %%
 # The p-values show what went wrong. Those of the 117 genes that do not matter should lie on the

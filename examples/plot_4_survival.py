@@ -84,7 +84,7 @@ def part(name, ax):
     ax.legend(frameon=False)
 
 
-fig, axes = plt.subplots(1, 2, figsize=(8.5, 3.8), sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(7.5, 3.5), sharey=True, layout="constrained")
 part("gene081", axes[0])
 part("gene101", axes[1])
 axes[0].set(title="acts on the risk", ylabel="share alive")

@@ -53,7 +53,7 @@ levels = np.geomspace(0.005, 0.8, 60)
 sizes = np.array([len(selection.at(level).selected) for level in levels])
 wrong = np.array([(~np.isin(selection.at(level).selected, true)).sum() for level in levels])
 
-fig, axes = plt.subplots(1, 2, figsize=(9, 3.9), layout="constrained")
+fig, axes = plt.subplots(1, 2, figsize=(7.5, 3.5), layout="constrained")
 axes[0].step(levels, sizes, where="post", color=BLUE, label="selected")
 axes[0].step(levels, wrong, where="post", color=ORANGE, label="of these false")
 axes[0].axhline(len(true), color=GREY, linestyle="--", linewidth=1, label="20 features act")

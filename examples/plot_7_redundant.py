@@ -73,13 +73,13 @@ def kind(name, before):
     return "repeats one before" if name[0] in {other[0] for other in before} else "new signal"
 
 
-fig, ax = plt.subplots(figsize=(9.5, 3), layout="constrained")
+fig, ax = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
 for row, names in enumerate(chosen.values()):
     for place, name in enumerate(names):
         what = kind(name, names[:place])
         ax.barh(row, 0.94, left=place, height=0.8, color=COLOURS[what])
         ink = "black" if what == "repeats one before" else "white"
-        ax.text(place + 0.47, row, name, ha="center", va="center", color=ink, fontsize=9)
+        ax.text(place + 0.47, row, name, ha="center", va="center", color=ink, fontsize=7.5)
 ax.set(yticks=range(len(chosen)), yticklabels=chosen, xlim=(0, 10))
 ax.set_xticks(np.arange(10) + 0.47, range(1, 11))
 ax.set(xlabel="place in the list")

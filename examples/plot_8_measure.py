@@ -126,7 +126,7 @@ for name, measure in measures.items():
 # --------------
 # Any setting named ``measure`` takes it. In this design the target follows five features by an S
 # and five by their absolute value, among 150.
-fig, axes = plt.subplots(1, 3, figsize=(9, 3.8), layout="constrained")
+fig, axes = plt.subplots(1, 3, figsize=(7.5, 3.4), layout="constrained")
 rising, even = data.support[:5], data.support[5:]
 false = np.setdiff1d(np.arange(150), data.support)
 for ax, (name, measure) in zip(axes, measures.items(), strict=True):

@@ -11,24 +11,10 @@ from sklearn.linear_model import Lasso, LinearRegression
 import smrmr.control.conditional.ridge as ridge_module
 from smrmr import ConditionalTests, Recipe, SmRMR, relevance, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
-from smrmr.control.conditional.basis import Basis
-from smrmr.control.conditional.dependence import (
-    GRID,
-    MOST_COUNTED,
-    by_rank,
-    covariance_of_ranks,
-    projection_covariances,
-    ranks_of,
-)
-from smrmr.control.conditional.distil import Distiller, through_link
 from smrmr.control.conditional.guard import still_depends
-from smrmr.control.conditional.layout import Layout
+from smrmr.control.conditional.inputs import Inputs
 from smrmr.control.conditional.null import covariance_tail
-from smrmr.control.conditional.paths import follow
-from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
-from smrmr.control.conditional.ridge import MIXES, RIDGES, KernelRidge
-from smrmr.control.conditional.scores import Part, standardised, tie_breakers
-from smrmr.control.conditional.statistics import (
+from smrmr.control.conditional.p_values import (
     WEIGHTS,
     combine,
     combine_groups,
@@ -37,6 +23,20 @@ from smrmr.control.conditional.statistics import (
     p_values,
     second_opinion,
 )
+from smrmr.control.conditional.paths import fit_path
+from smrmr.control.conditional.rank_statistics import (
+    GRID,
+    MOST_COUNTED,
+    covariance_of_ranks,
+    projection_covariances,
+    rank_table,
+    ranks_of,
+)
+from smrmr.control.conditional.regressors import Regressors
+from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
+from smrmr.control.conditional.ridge import MIXES, RIDGES, KernelRidge
+from smrmr.control.conditional.scores import Part, draw_tie_breakers, standardised
+from smrmr.control.conditional.target_fits import TargetFitter, through_link
 
 TESTS = Recipe(control="tests")
 
@@ -56,12 +56,12 @@ def nothing(n):
 
 def kernel_ridge(x, y):
     """A fit to all of these features."""
-    return KernelRidge(Basis(np.concatenate([x, x]), nothing(len(y))), tuple(range(len(x))), y)
+    return KernelRidge(Regressors(np.concatenate([x, x]), nothing(len(y))), tuple(range(len(x))), y)
 
 
-def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
+def fitter(Z, y, proposals=("lasso", "mcp"), **changes):
     settings = {
-        "basis": Basis(np.concatenate([Z, standardised(np.abs(Z))]), nothing(len(y))),
+        "regressors": Regressors(np.concatenate([Z, standardised(np.abs(Z))]), nothing(len(y))),
         "part": Part("target", standardised(y[None])[0]),
         "proposals": proposals,
         "relevance": np.zeros(len(Z)),
@@ -69,7 +69,7 @@ def distiller(Z, y, proposals=("lasso", "mcp"), **changes):
         "redundancy": np.empty((0, 0)),
         "target": "continuous",
     }
-    return Distiller(**(settings | changes))
+    return TargetFitter(**(settings | changes))
 
 
 # -- the pieces
@@ -95,7 +95,7 @@ def test_dependence_is_that_of_the_measures(statistic, oracle, n, rng):
     """
     X, y = rng.standard_normal((4, n)), rng.standard_normal(n)
     found = covariance_of_ranks(
-        ranks_of(np.argsort(y)[None])[0][np.argsort(X)], *by_rank(statistic, n)
+        ranks_of(np.argsort(y)[None])[0][np.argsort(X)], *rank_table(statistic, n)
     )
     expected = [oracle(normal_scores_of(x), normal_scores_of(y)) for x in X]
     tolerance = 1e-2 if statistic == "hsic" and n > 1000 else 1e-8
@@ -127,7 +127,7 @@ def test_the_limit_law_is_cautious(statistic, rng):
 def p_of_permutations(statistic, n, rng, n_draws=10_000):
     """p-values of independent columns."""
     drawn = rng.permuted(np.tile(np.arange(n), (n_draws, 1)), axis=1)
-    return covariance_tail(covariance_of_ranks(drawn, *by_rank(statistic, n)), n, statistic)
+    return covariance_tail(covariance_of_ranks(drawn, *rank_table(statistic, n)), n, statistic)
 
 
 def test_a_grid_takes_the_place_of_many_samples(rng):
@@ -135,7 +135,7 @@ def test_a_grid_takes_the_place_of_many_samples(rng):
     n = MOST_COUNTED + 57
     x = rng.random(n)
     ranks = ranks_of(np.argsort(0.1 * x + rng.random(n))[None])[0][np.argsort(x)]
-    found = covariance_of_ranks(ranks[None], *by_rank("pc", n))[0]
+    found = covariance_of_ranks(ranks[None], *rank_table("pc", n))[0]
     at = np.arange(1, GRID + 1) * n / (GRID + 1)
     below_x, below_y = (np.arange(n) < at[:, None]), (ranks < at[:, None])
     shares = below_x.mean(axis=1), below_y.mean(axis=1)
@@ -192,7 +192,7 @@ def test_lasso_is_that_of_scikit_learn(rng):
     y = standardised((Z[0] - Z[3] + rng.standard_normal(60))[None])[0]
     gram, gain = Z @ Z.T / 60, Z @ y / 60
     out = np.arange(12) == 3
-    path = follow(gram, gain, 60, concave=False, out=out)
+    path = fit_path(gram, gain, 60, concave=False, out=out)
     for step in (0, 5, 10):
         lasso = Lasso(alpha=path.lams[step], fit_intercept=False, tol=1e-10).fit(Z[~out].T, y)
         np.testing.assert_allclose(path.coefficients[step][~out], lasso.coef_, atol=1e-3)
@@ -208,7 +208,7 @@ def test_mcp_meets_its_conditions(rng):
     """Oracle: the conditions of a stationary point of MCP with concavity 3."""
     Z = columns(rng)
     y = standardised((Z[0] - Z[3] + rng.standard_normal(60))[None])[0]
-    path = follow(Z @ Z.T / 60, Z @ y / 60, 60, concave=True, out=np.zeros(12, bool))
+    path = fit_path(Z @ Z.T / 60, Z @ y / 60, 60, concave=True, out=np.zeros(12, bool))
     for lam, b in zip(path.lams[:12], path.coefficients[:12], strict=True):
         gradient = Z @ (y - b @ Z) / 60
         slope = np.sign(b) * np.maximum(lam - np.abs(b) / 3, 0)
@@ -223,12 +223,12 @@ def test_a_known_path_saves_time_only(concave, rng):
     Z = columns(rng, p=30)
     y = standardised((Z[:3].sum(axis=0) + rng.standard_normal(60))[None])[0]
     gram, gain = Z @ Z.T / 60, Z @ y / 60
-    whole = follow(gram, gain, 60, concave, np.zeros(30, bool))
+    whole = fit_path(gram, gain, 60, concave, np.zeros(30, bool))
     for k in range(30):
         out = np.arange(30) == k
         np.testing.assert_allclose(
-            follow(gram, gain, 60, concave, out, whole).chosen,
-            follow(gram, gain, 60, concave, out).chosen,
+            fit_path(gram, gain, 60, concave, out, whole).chosen,
+            fit_path(gram, gain, 60, concave, out).chosen,
             atol=1e-3,
         )
 
@@ -340,13 +340,13 @@ def test_residuals_are_those_of_least_squares(rng):
     e = rng.standard_normal(70)
     e -= e.mean()
     near = Neighbours(np.array([[1, 2, -1]]), np.array([[-1]]))
-    given = np.linalg.qr(standardised(rng.standard_normal((3, 70))).T)[0].T
-    r = residual(Z, 0, near.straight[0], near.bent[0], given)
-    others = np.vstack([Z[[1, 2]], given]).T
+    covariate_basis = np.linalg.qr(standardised(rng.standard_normal((3, 70))).T)[0].T
+    r = residual(Z, 0, near.straight[0], near.bent[0], covariate_basis)
+    others = np.vstack([Z[[1, 2]], covariate_basis]).T
     np.testing.assert_allclose(
         r, Z[0] - LinearRegression().fit(others, Z[0]).predict(others), atol=1e-12
     )
-    found = compare(Z, np.array([0]), near, e[None], tie_breakers(70), given)
+    found = compare(Z, np.array([0]), near, e[None], draw_tie_breakers(70), covariate_basis)
     design = np.c_[np.ones(70), others, Z[0]]
     coefficients, (rss,), *_ = np.linalg.lstsq(design, e, rcond=None)
     error = np.sqrt(rss / 63 * np.linalg.inv(design.T @ design)[6, 6])
@@ -355,9 +355,9 @@ def test_residuals_are_those_of_least_squares(rng):
     partial = found.correlation[0, 0]
     assert partial * np.sqrt(63 / (1 - partial**2)) == pytest.approx(t)
     free = e - LinearRegression().fit(others, e).predict(others)
-    assert found.spread[0, 0] == pytest.approx(np.corrcoef(r, np.abs(free))[0, 1])
+    assert found.correlation_abs_e[0, 0] == pytest.approx(np.corrcoef(r, np.abs(free))[0, 1])
     scores = normal_scores_of(free)
-    assert found.bowed[0, 0] == pytest.approx(np.corrcoef(np.abs(r), scores)[0, 1])
+    assert found.correlation_abs_r[0, 0] == pytest.approx(np.corrcoef(np.abs(r), scores)[0, 1])
     assert second_opinion(found, 70, False)[0, 0] == pytest.approx(
         2 * stats.t.sf(abs(stats.ttest_1samp(r * free, 0).statistic), 63)
     )
@@ -369,7 +369,7 @@ def test_of_tied_columns_only_the_mean_is_asked_about(rng):
     Z = standardised(rng.integers(0, 2, (2, n)) * 1.0)
     E = standardised(rng.standard_normal((5, n)) + Z[0] * [[0], [0.2], [0.4], [0.6], [2]])
     none = np.full((2, 1), -1)
-    found = compare(Z, np.arange(2), Neighbours(none, none), E, tie_breakers(n), nothing(n))
+    found = compare(Z, np.arange(2), Neighbours(none, none), E, draw_tie_breakers(n), nothing(n))
     expected = [
         [
             max(
@@ -389,27 +389,27 @@ def test_the_guard_sees_what_correlation_does_not(rng):
     """Oracle: how r was made: from another feature, from its own, from none."""
     Z = columns(rng, p=60, n=150)
     noise = rng.standard_normal((2, 150))
-    layout = layout_of(Z)
-    assert still_depends(layout, 3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
-    assert still_depends(layout, 3, np.array([3]), np.exp(Z[7]) * noise[0])
-    assert not still_depends(layout, 7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
-    assert not still_depends(layout, 3, np.array([3]), noise[1])
+    inputs = inputs_of(Z)
+    assert still_depends(inputs, 3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
+    assert still_depends(inputs, 3, np.array([3]), np.exp(Z[7]) * noise[0])
+    assert not still_depends(inputs, 7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
+    assert not still_depends(inputs, 3, np.array([3]), noise[1])
 
 
 def test_the_guard_is_not_misled_by_many_features(rng):
     """Oracle: its own level, 0.01, for features that depend on none of 2,000 others."""
-    layout = layout_of(columns(rng, p=2000, n=100))
-    alarms = [still_depends(layout, k, np.array([k]), layout.Z[k]) for k in range(100)]
+    inputs = inputs_of(columns(rng, p=2000, n=100))
+    alarms = [still_depends(inputs, k, np.array([k]), inputs.Z[k]) for k in range(100)]
     assert sum(alarms) <= 5
 
 
-def layout_of(Z):
+def inputs_of(Z):
     p, n = Z.shape
-    return Layout(
-        Z=Z, given=nothing(n), covariates=nothing(n), features=np.arange(p), whose=np.arange(p),
-        owners=(np.arange(p),), parts=(), views=(),
+    return Inputs(
+        Z=Z, covariate_basis=nothing(n), covariates=nothing(n), features=np.arange(p),
+        feature_of=np.arange(p), hypotheses=(np.arange(p),), parts=(), fit_data=(),
         marginal=np.ones(p), tied=np.zeros(p, bool), relevance=np.zeros(p), target="continuous",
-        tiny=tie_breakers(n), statistic="pc", kinds=WEIGHTS,
+        tie_breakers=draw_tie_breakers(n), statistic="pc", statistic_weights=WEIGHTS,
     )  # fmt: skip
 
 
@@ -430,8 +430,8 @@ def test_bows_are_not_misled_by_a_rare_class(rng):
     n, p, level = 100, 100_000, 1e-4
     Z, none = columns(rng, p=p, n=n), np.full((p, 1), -1)
     E = standardised((np.arange(n) < 5)[None] * 1.0)
-    found = compare(Z, np.arange(p), Neighbours(none, none), E, tie_breakers(n), nothing(n))
-    small = correlation_tail(found.bowed, np.full((p, 1), n - 2.0)) <= level
+    found = compare(Z, np.arange(p), Neighbours(none, none), E, draw_tie_breakers(n), nothing(n))
+    small = correlation_tail(found.correlation_abs_r, np.full((p, 1), n - 2.0)) <= level
     assert small.sum() < level * p + 4 * np.sqrt(level * p)
 
 
@@ -439,12 +439,12 @@ def test_neighbours_are_the_strongest_correlations(rng):
     """Oracle: a sort of all correlations; columns of the same owner do not count."""
     Z = columns(rng, p=40, n=50)
     Z[20:] = standardised(Z[:20] + 0.5 * Z[20:])
-    owners = np.arange(40) // 2
-    near = find_neighbours(Z, standardised(np.abs(Z)), owners, slice(5, 9))
+    hypothesis_of = np.arange(40) // 2
+    near = find_neighbours(Z, standardised(np.abs(Z)), hypothesis_of, slice(5, 9))
     bound = np.sqrt(2 * np.log(40) / 50)
     for k in range(5, 9):
         size = np.abs(Z @ Z[k]) / 50
-        size[owners == owners[k]] = 0
+        size[hypothesis_of == hypothesis_of[k]] = 0
         expected = [j for j in np.argsort(-size) if size[j] > bound][:10]
         found = near.straight[k - 5]
         assert found[found >= 0].tolist() == expected
@@ -466,11 +466,11 @@ def test_p_values_are_combined_by_cauchy():
 def test_the_link_is_a_logistic_regression(rng):
     """Oracle: at the solution the residual is orthogonal to the intercept."""
     f = rng.standard_normal(200)
-    given = np.linalg.qr(standardised(rng.standard_normal((2, 200))).T)[0].T
-    high = f + 8 * given[0] + rng.logistic(size=200) > 0
-    e = through_link(high, f, given)
+    covariate_basis = np.linalg.qr(standardised(rng.standard_normal((2, 200))).T)[0].T
+    high = f + 8 * covariate_basis[0] + rng.logistic(size=200) > 0
+    e = through_link(high, f, covariate_basis)
     assert abs(e.sum()) < 1e-4
-    assert np.abs(np.corrcoef(np.vstack([e, f, given]))[0, 1:]).max() < 0.05
+    assert np.abs(np.corrcoef(np.vstack([e, f, covariate_basis]))[0, 1:]).max() < 0.05
     assert np.mean(e**2) < 1
     assert np.mean(e**2) < np.mean(through_link(high, f, nothing(200)) ** 2)
 
@@ -490,7 +490,7 @@ def test_a_fit_without_a_feature_never_saw_it(proposals, rng):
         for values in (Z, other):
             strength = relevance(values.T, y)
             candidates = np.arange(25)
-            fitted = distiller(
+            fitted = fitter(
                 values, y, proposals, relevance=strength, candidates=candidates,
                 redundancy=np.array([relevance(values.T, x) for x in values]),
             )  # fmt: skip

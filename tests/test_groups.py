@@ -18,9 +18,9 @@ import smrmr.groups.alike as alike_module
 import smrmr.groups.near as near_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
-from smrmr.control.conditional.joint import fair
+from smrmr.control.conditional.calibration import calibrate
 from smrmr.control.conditional.multiplicity import adjust, innermost
-from smrmr.control.conditional.statistics import combine
+from smrmr.control.conditional.p_values import combine
 from smrmr.data import read_data
 from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
@@ -273,7 +273,7 @@ def test_p_values_of_groups_are_fair(rng, size, likeness):
     z = unit @ rng.standard_normal((n, n_targets))
     p = combine(2 * norm.sf(np.abs(z)))
     for level in (0.05, 0.01):
-        assert np.mean(fair(p, left) <= level) == pytest.approx(level, rel=0.25)
+        assert np.mean(calibrate(p, left) <= level) == pytest.approx(level, rel=0.25)
     assert size < 100 or np.mean(p <= 0.05) > 1.25 * 0.05
 
 

@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from smrmr.control.conditional.dependence import GRID, projection_covariances
 from smrmr.control.conditional.null import TAILS, points_of
+from smrmr.control.conditional.rank_statistics import GRID, projection_covariances
 from smrmr.measures.compiled import compiled
 from smrmr.types import Indices, Vector
 

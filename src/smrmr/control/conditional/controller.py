@@ -17,14 +17,14 @@ from ...runs.blocks import one_blas_thread
 from ...runs.work import Work
 from ...settings import check_choice, nested_settings, write_setting
 from ...types import Indices
-from .basis import Basis
-from .dependence import STATISTICS
-from .distil import MOST_PROPOSED, PROPOSALS, BestOf, Distiller
 from .evidence import Fit, TestEvidence
-from .layout import Layout, lay_out, most_of_one
+from .inputs import Inputs, prepare_inputs, size_of_largest
 from .multiplicity import RULES
-from .passes import Tests, first_pass, second_pass
-from .statistics import combine, combine_groups, over_parts
+from .p_values import combine, combine_groups, over_parts
+from .rank_statistics import STATISTICS
+from .regressors import Regressors
+from .target_fits import MOST_PROPOSED, PROPOSALS, BestFitter, TargetFitter
+from .two_passes import Results, first_pass, second_pass
 
 
 @dataclass(frozen=True)
@@ -135,59 +135,59 @@ class ConditionalTests:
         """
         with one_blas_thread():
             with work.stage("scores", steps=True):
-                layout = lay_out(study, groups, self.statistic, work)
+                inputs = prepare_inputs(study, groups, self.statistic, work)
             with work.stage("fits"):
-                distillers = _distillers(layout, self.proposals.split("+"), work)
+                fitters = _fitters(inputs, self.proposals.split("+"), work)
             with work.stage("tests", steps=True):
-                tests = first_pass(layout, distillers, work)
+                results = first_pass(inputs, fitters, work)
             with work.stage("fits without a feature", steps=True):
-                guarded = second_pass(layout, distillers, tests, self.guard, work)
+                guarded = second_pass(inputs, fitters, results, self.guard, work)
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
-        return _evidence(layout, distillers, tests, guarded, groups, self.multiplicity, settings)
+        return _evidence(inputs, fitters, results, guarded, groups, self.multiplicity, settings)
 
 
-def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[BestOf]:
-    """One per part of the target; they share what they can."""
-    n_columns = len(layout.views[0].columns) // 2
-    relevance = layout.relevance[:n_columns]
-    n_asked = MOST_PROPOSED + most_of_one(layout.owners[-1]) if "mrmr" in proposals else 0
+def _fitters(inputs: Inputs, proposals: list[str], work: Work) -> list[BestFitter]:
+    """One fitter per part of the target; they share what they can."""
+    n_columns = len(inputs.fit_data[0].columns) // 2
+    relevance = inputs.relevance[:n_columns]
+    n_asked = MOST_PROPOSED + size_of_largest(inputs.hypotheses[-1]) if "mrmr" in proposals else 0
     order = np.argsort(-relevance, kind="stable")[:n_asked]
     redundancy = np.empty((0, 0))
     if n_asked:
-        asked = Associator(Columns.bare(layout.Z[order].T), as_measure("pc"), work.quietly())
+        asked = Associator(Columns.bare(inputs.Z[order].T), as_measure("pc"), work.quietly())
         redundancy = asked.with_each_other()
-    bases = [Basis(view.columns, layout.given) for view in layout.views]
+    regressors = [Regressors(data.columns, inputs.covariate_basis) for data in inputs.fit_data]
     return [
-        BestOf(
+        BestFitter(
             tuple(
-                Distiller(
-                    basis=basis,
-                    part=view.parts[q],
+                TargetFitter(
+                    regressors=own,
+                    part=data.parts[q],
                     proposals=tuple(proposals),
                     relevance=relevance,
                     candidates=order,
                     redundancy=redundancy,
-                    target=layout.target,
+                    target=inputs.target,
                 )
-                for basis, view in zip(bases, layout.views, strict=True)
+                for own, data in zip(regressors, inputs.fit_data, strict=True)
             )
         )
-        for q in range(len(layout.parts))
+        for q in range(len(inputs.parts))
     ]
 
 
 def _evidence(
-    layout: Layout,
-    distillers: list[BestOf],
-    tests: Tests,
+    inputs: Inputs,
+    fitters: list[BestFitter],
+    results: Results,
     guarded: Indices,
     groups: Groups,
     multiplicity: str,
     settings: dict[str, Any],
 ) -> TestEvidence:
     """Results by feature, and by position in X."""
-    features, copies = layout.features, groups.copies
-    first = np.searchsorted(layout.whose, np.arange(len(features)))
+    features, copies = inputs.features, groups.copies
+    first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
 
     def spread(values: Any, otherwise: Any) -> Any:
         values = np.asarray(values)
@@ -197,40 +197,40 @@ def _evidence(
 
     n_hypotheses = max(int(numbers.max()) for numbers in groups.hypotheses) + 1
     p = np.ones(n_hypotheses)
-    p[: len(tests.whole)] = over_parts(tests.whole)
+    p[: len(results.whole)] = over_parts(results.whole)
     best, members, rests, effects = [], [], [], []
-    for owners in layout.owners:
-        entry = np.empty(len(layout.Z), np.intp)
-        mine = tests.owners == owners[tests.rows]
-        entry[tests.rows[mine]] = np.flatnonzero(mine)
-        smallest = tests.p[entry].min(axis=1)  # of a feature's rows the most telling one
-        best.append(entry[np.lexsort((smallest, layout.whose))[first]])
-        members.append(spread(over_parts(combine_groups(tests.p[entry], layout.whose)), 1.0))
-        rests.append(spread(combine(tests.rests[best[-1]].T), 1.0))
-        effects.append(spread(tests.effects[best[-1]].T, 0.0))
-    nearest = tests.straight[best[0], 0]
-    neighbour = np.where(nearest < 0, -1, features[layout.whose[nearest]])
+    for hypothesis_of in inputs.hypotheses:
+        entry = np.empty(len(inputs.Z), np.intp)
+        mine = results.hypothesis_of == hypothesis_of[results.rows]
+        entry[results.rows[mine]] = np.flatnonzero(mine)
+        smallest = results.p[entry].min(axis=1)  # of a feature's rows the most telling one
+        best.append(entry[np.lexsort((smallest, inputs.feature_of))[first]])
+        members.append(spread(over_parts(combine_groups(results.p[entry], inputs.feature_of)), 1.0))
+        rests.append(spread(combine(results.rests[best[-1]].T), 1.0))
+        effects.append(spread(results.effects[best[-1]].T, 0.0))
+    nearest = results.straight[best[0], 0]
+    neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
     return TestEvidence(
-        relevance=spread(np.maximum.reduceat(layout.relevance, first), 0.0),
-        marginal=spread(layout.marginal, 1.0),
+        relevance=spread(np.maximum.reduceat(inputs.relevance, first), 0.0),
+        marginal=spread(inputs.marginal, 1.0),
         hypotheses=groups.hypotheses,
         p_of_hypotheses=p,
         members=tuple(members),
         rests=tuple(rests),
         effects=tuple(effects),
-        left=spread(tests.left[best[0]], 0.0),
+        left=spread(results.left[best[0]], 0.0),
         neighbour=spread(neighbour, -1),
-        similarity=spread(tests.similarity[best[0]], 0.0),
+        similarity=spread(results.similarity[best[0]], 0.0),
         tested=np.sort(features),
-        guarded=np.unique(features[layout.whose[tests.rows[guarded]]]),
+        guarded=np.unique(features[inputs.feature_of[results.rows[guarded]]]),
         fits=tuple(
             Fit(
-                part=distiller.part.name,
-                explained=distiller.whole.explained,
-                bent=distiller.whole.bent,
-                used=np.unique(features[layout.whose[distiller.whole.used]]),
+                part=fitter.part.name,
+                explained=fitter.whole.explained,
+                bent=fitter.whole.bent,
+                used=np.unique(features[inputs.feature_of[fitter.whole.used]]),
             )
-            for distiller in distillers
+            for fitter in fitters
         ),
         multiplicity=multiplicity,
         settings=settings,

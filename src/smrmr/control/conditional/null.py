@@ -1,4 +1,4 @@
-r"""The laws of the statistics of `dependence` where there is nothing to find.
+r"""The laws of the statistics of `rank_statistics` where there is nothing to find.
 
 The statistics go by ranks, so their nulls depend on the number of rows alone. For projection
 covariance `null.csv` holds the points that :math:`n^{-2}` times it exceeds with probability 0.95
@@ -24,7 +24,7 @@ from numpy.polynomial.legendre import leggauss
 from scipy.special import log_ndtr
 
 from ...types import Matrix, Vector
-from .dependence import MOST_COUNTED, mean_covariance, weights
+from .rank_statistics import MOST_COUNTED, kernel_eigenvalues, mean_covariance
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -35,7 +35,7 @@ FARTHEST = 66.0  # frequency, in units of the largest term, up to which the inve
 
 
 def covariance_tail(covariance: Matrix, n: int, statistic: str = "pc") -> Matrix:
-    """p-value of dependences of n distinct pairs, in the units of `dependence`."""
+    """p-value of dependences of n distinct pairs, in the units of `rank_statistics`."""
     points, log_tail, rate = _law(n, statistic)
     scale = n**2 if statistic == "pc" else mean_covariance(statistic, n)
     root = np.sqrt(np.maximum(np.asarray(covariance) / scale, 0.0))
@@ -79,7 +79,7 @@ def _law(n: int, statistic: str) -> tuple[Vector, PchipInterpolator, float]:
     if statistic == "pc":
         tails, points = _from_table(n)
     else:
-        share = weights(statistic, n)
+        share = kernel_eigenvalues(statistic, n)
         tails, points = TAILS, points_of(np.multiply.outer(share, share).ravel(), TAILS)
     distinct = np.append(True, np.diff(points) > 0)  # few rows have few values of the statistic
     roots, tails = np.sqrt(points[distinct]), tails[distinct]

@@ -44,7 +44,7 @@ class Path:
         return float(self.criterion.min())
 
 
-def follow(
+def fit_path(
     gram: Matrix, gain: Vector, n: int, concave: bool, out: Mask, known: Path | None = None
 ) -> Path:
     """Follow the path without the columns `out`; `gram` may have more columns than `gain`.
@@ -70,14 +70,14 @@ def follow(
         working, (b, gradient, own) = np.empty(len(gain), np.intp), np.empty((3, len(gain)))
         working[: len(support)], b[: len(support)] = support, last[support]
         room = out | (last != 0), working, b, len(support), gradient, own
-        _follow(gram, gain, lams, coefficients, criterion, done, concave, *room, n)
+        _fit_path(gram, gain, lams, coefficients, criterion, done, concave, *room, n)
     else:
         criterion[0] = 0.0
     return Path(lams, coefficients, criterion)
 
 
 @compiled
-def _follow(
+def _fit_path(
     gram: Array,
     gain: Array,
     lams: Array,

@@ -1,4 +1,4 @@
-r"""What is left of features and target once the others have spoken, and how that goes together.
+r"""Residuals of features and target given the other features, and how they go together.
 
 A feature is regressed on its neighbours, by least squares without shrinkage: at most ten features
 that correlate with it beyond :math:`\sqrt{2 \log p / n}`, and two whose absolute value does, bent
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ...measures.compiled import compiled, compiled_reordering
 from ...types import Indices, Matrix, Vector
-from .dependence import by_rank, covariance_of_ranks, in_order, ranks_of, scores_by_rank
+from .rank_statistics import covariance_of_ranks, in_order, rank_table, ranks_of, scores_by_rank
 
 Array = NDArray[Any]
 
@@ -36,25 +36,34 @@ class Neighbours:
     bent: Indices
 
 
-def find_neighbours(Z: Matrix, bows: Matrix, owners: Indices, columns: Indices) -> Neighbours:
-    """Neighbours of some columns among all columns of other owners; `bows` stands for |Z|."""
+def find_neighbours(
+    Z: Matrix, abs_Z: Matrix, hypothesis_of: Indices, columns: Indices
+) -> Neighbours:
+    """Neighbours of some columns among all columns of other hypotheses.
+
+    `abs_Z` holds absolute values of Z, standardised.
+    """
     p, n = Z.shape
-    mine, own = Z[columns], owners[columns]
-    straight = _strongest(mine @ Z.T, own, owners, np.sqrt(2 * np.log(p) * n), MOST_NEIGHBOURS)
-    bent = _strongest(mine @ bows.T, own, owners, np.sqrt(2 * np.log(2 * p) * n), MOST_BENT)
+    mine, own = Z[columns], hypothesis_of[columns]
+    straight = _strongest(
+        mine @ Z.T, own, hypothesis_of, np.sqrt(2 * np.log(p) * n), MOST_NEIGHBOURS
+    )
+    bent = _strongest(mine @ abs_Z.T, own, hypothesis_of, np.sqrt(2 * np.log(2 * p) * n), MOST_BENT)
     return Neighbours(straight, bent)
 
 
-def _strongest(values: Array, mine: Array, owners: Array, bound: float, most: int) -> Indices:
+def _strongest(
+    values: Array, mine: Array, hypothesis_of: Array, bound: float, most: int
+) -> Indices:
     """Positions of the largest absolute values beyond the bound in every row, largest first."""
     found = np.full((len(values), most), -1, np.intp)
-    _find_strongest(values, mine, owners, bound, np.empty(most), found)
+    _find_strongest(values, mine, hypothesis_of, bound, np.empty(most), found)
     return found
 
 
 @compiled
 def _find_strongest(
-    values: Array, mine: Array, owners: Array, bound: float, size: Array, found: Array
+    values: Array, mine: Array, hypothesis_of: Array, bound: float, size: Array, found: Array
 ) -> None:
     most = len(size)
     for k in range(len(values)):
@@ -62,7 +71,7 @@ def _find_strongest(
             size[place] = 0.0
         for j in range(values.shape[1]):
             value = abs(values[k, j])
-            if value <= bound or value <= size[most - 1] or owners[j] == mine[k]:
+            if value <= bound or value <= size[most - 1] or hypothesis_of[j] == mine[k]:
                 continue
             place = most - 1
             while place > 0 and size[place - 1] < value:
@@ -75,19 +84,20 @@ def _find_strongest(
 class Comparison:
     """How residuals of columns and of the target's parts go together; (columns, parts) each.
 
-    `covariance` is the `statistic` of `dependence`; `correlation`, `bowed` and `spread` are
-    correlations of r with e, of |r| with normal scores of e and of r with |e|: one side of each is
-    close to normal, without which small p-values would be too small. `product` and `product_bowed`
-    are the means of r e and of |r| e, centred, over their own standard errors. Per column: `rank`
-    of the regression, and the share of the column's variance that is `left`.
+    `dependence` is the `statistic` of `rank_statistics`. `correlation`, `correlation_abs_r` and
+    `correlation_abs_e` are correlations of r with e, of |r| with normal scores of e and of r with
+    |e|: one side of each is close to normal, without which small p-values would be too small.
+    `t_product` and `t_product_abs_r` are the means of r e and of |r| e, centred, over their own
+    standard errors. Per column: `rank` of the regression, and the share of the column's variance
+    that is `left`.
     """
 
-    covariance: Matrix
+    dependence: Matrix
     correlation: Matrix
-    bowed: Matrix
-    spread: Matrix
-    product: Matrix
-    product_bowed: Matrix
+    correlation_abs_r: Matrix
+    correlation_abs_e: Matrix
+    t_product: Matrix
+    t_product_abs_r: Matrix
     rank: Indices
     left: Vector
     statistic: str
@@ -98,13 +108,14 @@ def compare(
     columns: Indices,
     neighbours: Neighbours,
     E: Matrix,
-    tiny: tuple[Vector, Vector],
-    given: Matrix,
+    tie_breakers: tuple[Vector, Vector],
+    covariate_basis: Matrix,
     statistic: str = "pc",
 ) -> Comparison:
     """Compare residuals of columns with those of the target's parts, the rows of `E`.
 
-    Both are freed of the orthonormal rows `given`, what covariates span, and of the neighbours.
+    Both are freed of what covariates span, the orthonormal rows `covariate_basis`, and of the
+    neighbours.
     """
     n = Z.shape[1]
     found = np.zeros((6, len(columns), len(E)))
@@ -116,32 +127,32 @@ def compare(
         freed = np.repeat(E[:, None], len(R), axis=1)
         before = _inner(R, R)
         near = Neighbours(neighbours.straight[some], neighbours.bent[some])
-        _free(Z, near, given, R, freed, rank[some])
+        _free(Z, near, covariate_basis, R, freed, rank[some])
         left[some] = _inner(R, R) / np.where(before > 0, before, np.inf)
         left[some][left[some] < LEAST_NORM] = 0.0
         own = np.flatnonzero(left[some])
-        found[:, start + own] = _relate(R[own], freed[:, own], tiny, statistic)
-    covariance, correlation, bowed, spread, product, product_bowed = found
-    return Comparison(
-        covariance, correlation, bowed, spread, product, product_bowed, rank, left, statistic
-    )
+        found[:, start + own] = _relate(R[own], freed[:, own], tie_breakers, statistic)
+    dependence, of_r_e, of_abs_r, of_abs_e, t, t_abs_r = found
+    return Comparison(dependence, of_r_e, of_abs_r, of_abs_e, t, t_abs_r, rank, left, statistic)
 
 
-def residual(Z: Matrix, column: int, straight: Indices, bent: Indices, given: Matrix) -> Vector:
-    """What is left of one column once covariates and its neighbours have spoken."""
+def residual(
+    Z: Matrix, column: int, straight: Indices, bent: Indices, covariate_basis: Matrix
+) -> Vector:
+    """Residual of one column given covariates and its neighbours."""
     R, near = Z[[column]].astype(np.float64), Neighbours(straight[None], bent[None])
-    _free(Z, near, given, R, np.empty((0, *R.shape)), np.empty(1, np.intp))
+    _free(Z, near, covariate_basis, R, np.empty((0, *R.shape)), np.empty(1, np.intp))
     return np.asarray(R[0])
 
 
-def _relate(R: Matrix, freed: Array, tiny: tuple[Vector, Vector], statistic: str) -> Array:
+def _relate(R: Matrix, freed: Array, tie_breakers: tuple[Vector, Vector], statistic: str) -> Array:
     """What `Comparison` holds of residuals of columns, (6, columns, parts)."""
     n = R.shape[1]
-    which, scores = by_rank(statistic, n), scores_by_rank(n)
+    which, scores = rank_table(statistic, n), scores_by_rank(n)
     found = np.empty((len(freed), 6, len(R)))
-    order = np.argsort(R + tiny[0])
+    order = np.argsort(R + tie_breakers[0])
     for q, E in enumerate(freed):
-        ranks = ranks_of(np.argsort(E + tiny[1]))
+        ranks = ranks_of(np.argsort(E + tie_breakers[1]))
         found[q, 0] = covariance_of_ranks(in_order(ranks, order), *which)
         _correlate(R, E, scores[ranks], found[q])
     return found.transpose(1, 2, 0)
@@ -152,15 +163,15 @@ def _correlate(R: Array, E: Array, scored: Array, found: Array) -> None:
     """Fill in all but the first of what `Comparison` holds; rows of `scored` are scores of E."""
     n = R.shape[1]
     for k in range(len(R)):
-        bow, size, product = 0.0, 0.0, 0.0  # means of |r|, |e| and r e
+        mean_abs_r, mean_abs_e, product = 0.0, 0.0, 0.0  # and the mean of r e
         for i in range(n):
-            bow += abs(R[k, i]) / n
-            size += abs(E[k, i]) / n
+            mean_abs_r += abs(R[k, i]) / n
+            mean_abs_e += abs(E[k, i]) / n
             product += R[k, i] * E[k, i] / n
         rr, ee, bb, ss, cc, bc, rs, be = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(n):
             r, e, c = R[k, i], E[k, i], scored[k, i]
-            b, s = abs(r) - bow, abs(e) - size
+            b, s = abs(r) - mean_abs_r, abs(e) - mean_abs_e
             rr += r * r
             ee += e * e
             bb += b * b
@@ -169,17 +180,17 @@ def _correlate(R: Array, E: Array, scored: Array, found: Array) -> None:
             bc += b * c
             rs += r * s
             be += b * e
-        spread, spread_bowed = 0.0, 0.0
+        squares, squares_abs_r = 0.0, 0.0
         for i in range(n):
             apart = R[k, i] * E[k, i] - product
-            spread += apart * apart
-            apart = (abs(R[k, i]) - bow) * E[k, i] - be / n
-            spread_bowed += apart * apart
+            squares += apart * apart
+            apart = (abs(R[k, i]) - mean_abs_r) * E[k, i] - be / n
+            squares_abs_r += apart * apart
         found[1, k] = n * product / np.sqrt(rr * ee) if rr * ee > 0 else 0.0
         found[2, k] = bc / np.sqrt(bb * cc) if bb * cc > 0 else 0.0
         found[3, k] = rs / np.sqrt(rr * ss) if rr * ss > 0 else 0.0
-        found[4, k] = product / np.sqrt(spread / (n - 1) / n) if spread > 0 else 0.0
-        found[5, k] = be / n / np.sqrt(spread_bowed / (n - 1) / n) if spread_bowed > 0 else 0.0
+        found[4, k] = product / np.sqrt(squares / (n - 1) / n) if squares > 0 else 0.0
+        found[5, k] = be / n / np.sqrt(squares_abs_r / (n - 1) / n) if squares_abs_r > 0 else 0.0
 
 
 def _inner(a: Matrix, b: Matrix) -> Vector:
@@ -187,16 +198,16 @@ def _inner(a: Matrix, b: Matrix) -> Vector:
 
 
 def _free(
-    Z: Matrix, near: Neighbours, given: Matrix, R: Matrix, freed: Array, rank: Indices
+    Z: Matrix, near: Neighbours, covariate_basis: Matrix, R: Matrix, freed: Array, rank: Indices
 ) -> None:
     """Free every row of R, and those in its place in `freed`, of its neighbours in Z.
 
-    Fills in `rank`, the number of dimensions that they and `given` have.
+    Fills in `rank`, the number of dimensions that they and `covariate_basis` have.
     """
-    size, n = given.shape
+    size, n = covariate_basis.shape
     most = near.straight.shape[1] + (1 + len(KNOTS)) * near.bent.shape[1]
     basis = np.empty((size + min(most, (n - size) // MOST_OF_ROWS) + 1, n))
-    basis[:size] = given
+    basis[:size] = covariate_basis
     _free_all(Z, near.straight, near.bent, basis, size, R, freed, rank)
 
 
@@ -206,13 +217,13 @@ def _free_all(
     straight: Array,
     bent: Array,
     basis: Array,
-    n_given: int,
+    n_covariates: int,
     R: Array,
     freed: Array,
     rank: Array,
 ) -> None:
     for i in range(len(R)):
-        size = n_given
+        size = n_covariates
         for a in range(straight.shape[1]):
             if straight[i, a] >= 0:
                 size = _extend(basis, size, Z[straight[i, a]], -np.inf)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...measures.compiled import compiled
 from ...measures.kernel_loops import exponentiate
 from ...types import Indices, Matrix, Vector
-from .basis import Basis
+from .regressors import Regressors
 
 Array = NDArray[Any]
 Mix: TypeAlias = tuple[float, float, float]
@@ -26,7 +26,7 @@ KNOTS = np.linspace(-3, 3, 9)  # points that stand for all values of a feature
 MOST_JUDGED = 2000  # rows from which mix and ridge are chosen, with half of the landmarks
 ROWS_AT_ONCE = 2048  # whose kernels are held together
 MOST_HELD = 20_000  # rows whose kernels are held between two passes
-LEAST_LEFT = 1e-3  # of a row's own weight in its residual
+LEAST_LEFT = 1e-3  # of 1 less the leverage of a row
 JITTER = 1e-9  # of the trace of a kernel, so that its Cholesky factor exists
 
 
@@ -48,7 +48,7 @@ class KernelRidge:
         Target of mean 0.
     """
 
-    basis: Basis
+    regressors: Regressors
     columns: tuple[int, ...]
     y: Vector
 
@@ -78,7 +78,7 @@ class KernelRidge:
         return _choose(features[:, judged], y[judged] - y[judged].mean(), points)
 
     def _features(self) -> Matrix:
-        return self.basis.features[list(self.columns)].astype(np.float64, copy=False)
+        return self.regressors.features[list(self.columns)].astype(np.float64, copy=False)
 
 
 def _spread(n: int, most: int) -> Indices:
@@ -176,7 +176,7 @@ def _choose(features: Matrix, y: Vector, points: Matrix) -> tuple[float, Mix, fl
 def _fit(features: Matrix, y: Vector, mix: Mix, ridge: float) -> Vector:
     """Residuals of all rows from inner products of columns.
 
-    Of many rows each counts as much in its own fit as the others do in theirs.
+    Of many rows all have the same leverage, the mean.
     """
     n = len(y)
     of_mix = _Map(features[:, _spread(n, MOST_LANDMARKS)], mix)
@@ -197,13 +197,13 @@ def _fit(features: Matrix, y: Vector, mix: Mix, ridge: float) -> Vector:
     inside = to_factor.T @ product @ to_factor
     to_fit = to_factor @ np.linalg.inv(np.linalg.cholesky(inside + ridge * np.eye(size))).T
     slopes = to_fit @ (to_fit.T @ (gain - mean * y.sum()))
-    weight: Any = np.sum((product @ to_fit) * to_fit) / n
+    leverage: Any = np.sum((product @ to_fit) * to_fit) / n
     residual = np.empty(n)
     for rows, part in zip(blocks, parts(), strict=True):
         centred = part - mean
         if n <= MOST_JUDGED:
-            weight = np.sum((centred @ to_fit) ** 2, axis=1)
-        residual[rows] = (y[rows] - centred @ slopes) / np.maximum(1 - weight - 1 / n, LEAST_LEFT)
+            leverage = np.sum((centred @ to_fit) ** 2, axis=1)
+        residual[rows] = (y[rows] - centred @ slopes) / np.maximum(1 - leverage - 1 / n, LEAST_LEFT)
     return residual
 
 

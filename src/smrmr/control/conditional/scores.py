@@ -51,17 +51,17 @@ def standardised(values: Matrix) -> Matrix:
     return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
 
 
-def freed(values: Matrix, given: Matrix) -> Matrix:
+def without_covariates(values: Matrix, covariate_basis: Matrix) -> Matrix:
     """Standardised rows without what orthonormal rows explain of them, standardised again."""
-    if not len(given):
+    if not len(covariate_basis):
         return values
-    left = values - (values @ given.T) @ given
+    left = values - (values @ covariate_basis.T) @ covariate_basis
     gone = left.std(axis=-1, keepdims=True) < LEAST_LEFT
     return standardised(np.where(gone, 0.0, left))
 
 
-def parts_of(target: Target, given: Matrix, scored: bool = True) -> tuple[Part, ...]:
-    """The target as columns, freed of the orthonormal rows `given`: numbers, or indicators.
+def parts_of(target: Target, covariate_basis: Matrix, scored: bool = True) -> tuple[Part, ...]:
+    """The target as columns of numbers, or of indicators, freed of covariates.
 
     Normal scores take the place of numbers with long tails, if `scored`. Of two classes one tells
     all, so the second stands for both.
@@ -71,13 +71,17 @@ def parts_of(target: Target, given: Matrix, scored: bool = True) -> tuple[Part, 
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         plain, scores = standardised(unit_scale(outputs)), normal_scores(doubled_ranks(outputs))
         long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
-        y = freed(np.where(long_tails[:, None], scores, plain), given)
+        y = without_covariates(np.where(long_tails[:, None], scores, plain), covariate_basis)
         return tuple(Part(name, y[i]) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)
     order = range(len(target.labels))
     shown = order[1:] if len(order) == 2 else order
     return tuple(
-        Part(target.labels[code], freed(standardised((codes == code) * 1.0), given), codes == code)
+        Part(
+            target.labels[code],
+            without_covariates(standardised((codes == code) * 1.0), covariate_basis),
+            codes == code,
+        )
         for code in shown
     )
 
@@ -101,7 +105,7 @@ def _by_size(target: Target, content: Indices) -> Vector:
     return np.argsort(order)[codes].astype(np.float64)
 
 
-def tie_breakers(n: int) -> tuple[Vector, Vector]:
+def draw_tie_breakers(n: int) -> tuple[Vector, Vector]:
     """Tiny numbers, the same for every data set of n rows: for features and for the target."""
-    tiny = JITTER * np.random.default_rng(0).standard_normal((2, n))
-    return tiny[0], tiny[1]
+    tie_breakers = JITTER * np.random.default_rng(0).standard_normal((2, n))
+    return tie_breakers[0], tie_breakers[1]

@@ -1,10 +1,10 @@
 r"""p-values of pairs of residuals, and one p-value from several.
 
 Four statistics of r, what is left of a feature, and e, what is left of the target: projection
-correlation, or another of `dependence`; the correlation of r with e; that of r with \|e\|, for
-features that change the spread of the target; and that of \|r\| with normal scores of e, for bows.
-Their p-values are combined by Cauchy's rule, which needs no independence. Weights keep the rarer
-kinds of effect from costing the usual ones power.
+correlation, or another of `rank_statistics`; the correlation of r with e; that of r with \|e\|, for
+features that change the spread of the target; and that of \|r\| with normal scores of e, for U
+shapes. Their p-values are combined by Cauchy's rule, which needs no independence. Weights keep the
+rarer kinds of effect from costing the usual ones power.
 """
 
 import numpy as np
@@ -14,18 +14,20 @@ from ...types import Data, Indices, Mask, Matrix, Vector
 from .null import covariance_tail
 from .residuals import Comparison
 
-# of projection correlation, r with e, r with |e|, |r| with e; the second where bows helped the fit
+# of projection correlation, r with e, r with |e|, |r| with e; the second where |Z| helped the fit
 WEIGHTS = np.array([(0.35, 0.5, 0.1, 0.05), (0.25, 0.3, 0.1, 0.35)])
 # within groups of rows, where what is left adds up to 0, only r with e keeps its null
-WITHIN = np.array([(0, 1, 0, 0), (0, 1, 0, 0)])
+WITHIN_WEIGHTS = np.array([(0, 1, 0, 0), (0, 1, 0, 0)])
 LEAST_OWN = 0.05  # of a column's variance, that is worth a test
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
-def p_values(found: Comparison, n: int, bent: Data, tied: Mask, kinds: Matrix = WEIGHTS) -> Matrix:
-    """p-value of every column and part; `bent` says for which parts bows helped the fit.
+def p_values(
+    found: Comparison, n: int, bent: Data, tied: Mask, statistic_weights: Matrix = WEIGHTS
+) -> Matrix:
+    """p-value of every column and part; `bent` says for which parts |Z| helped the fit.
 
-    `kinds` are weights of the statistics, a row without and one with bows.
+    `statistic_weights` has a row for fits without absolute values and one for fits with them.
 
     What is left of a `tied` column, such as one of 0 and 1, cannot be independent of the others:
     its spread goes with its mean. So only the mean is asked about, and `second_opinion` must agree.
@@ -33,10 +35,10 @@ def p_values(found: Comparison, n: int, bent: Data, tied: Mask, kinds: Matrix = 
     explain rather than noise, and it is not tested.
     """
     freedom: Matrix = (n - 2 - found.rank[:, None]).astype(np.float64)
-    shrunk = found.covariance * ((n - found.rank[:, None]) / n)  # r has lost `rank` dimensions
-    correlations = (found.correlation, found.spread, found.bowed)
+    shrunk = found.dependence * ((n - found.rank[:, None]) / n)  # r has lost `rank` dimensions
+    correlations = (found.correlation, found.correlation_abs_e, found.correlation_abs_r)
     tails = [correlation_tail(correlation, freedom) for correlation in correlations]
-    weights = kinds[np.atleast_1d(bent).astype(int)].T[:, None]
+    weights = statistic_weights[np.atleast_1d(bent).astype(int)].T[:, None]
     together = combine(np.stack([covariance_tail(shrunk, n, found.statistic), *tails]), weights)
     of_mean = np.maximum(tails[0], second_opinion(found, n, False))
     together = np.where(tied[:, None], of_mean, together)
@@ -51,9 +53,11 @@ def second_opinion(found: Comparison, n: int, bent: Data) -> Matrix:
     generalised covariance measure of Shah and Peters (2020).
     """
     freedom = np.maximum(n - 2.0 - found.rank[:, None], 1.0)
-    straight, bowed = (2 * stdtr(freedom, -np.abs(t)) for t in (found.product, found.product_bowed))
-    both = np.minimum(2 * np.minimum(straight, bowed), 1.0)
-    return np.asarray(np.where(np.atleast_1d(bent), both, straight))
+    of_r, of_abs_r = (
+        2 * stdtr(freedom, -np.abs(t)) for t in (found.t_product, found.t_product_abs_r)
+    )
+    both = np.minimum(2 * np.minimum(of_r, of_abs_r), 1.0)
+    return np.asarray(np.where(np.atleast_1d(bent), both, of_r))
 
 
 def correlation_tail(correlation: Matrix, freedom: Matrix) -> Matrix:

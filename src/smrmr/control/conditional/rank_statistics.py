@@ -32,7 +32,7 @@ LEAST_EIGENVALUE = 1e-10  # of a kernel, relative to its largest, that counts
 
 
 @cache
-def by_rank(statistic: str, n: int) -> tuple[int, Matrix]:
+def rank_table(statistic: str, n: int) -> tuple[int, Matrix]:
     """What `covariance_of_ranks` needs to know: which statistic, and what it makes of ranks.
 
     A row per rank: nothing for pc, the factor of the centred kernel for hsic; for dcor the score
@@ -145,7 +145,7 @@ def _kernel_covariance(rank: Indices, table: Matrix) -> float:
 
 
 @cache
-def weights(statistic: str, n: int) -> Vector:
+def kernel_eigenvalues(statistic: str, n: int) -> Vector:
     """Eigenvalues of the centred kernel, as shares of their sum, largest first."""
     scores = scores_by_rank(min(n, MOST_POINTS))
     if statistic == "hsic":
@@ -159,7 +159,7 @@ def weights(statistic: str, n: int) -> Vector:
 
 def mean_covariance(statistic: str, n: int) -> float:
     """Mean of the statistic over all orders of one of the columns."""
-    _, table = by_rank(statistic, n)
+    _, table = rank_table(statistic, n)
     trace = np.sum(table**2) if statistic == "hsic" else table[:, 1].mean()
     return float(trace**2 / (n - 1))
 

@@ -11,25 +11,25 @@ import numpy as np
 from ...types import Indices, Matrix, Vector
 
 ROWS_AT_ONCE = 4096  # that are worked on together
-MOST_WEIGHED = 10_000  # rows whose weights in their own fits are worked out one by one
+MOST_LEVERAGES = 10_000  # rows whose leverages are worked out one by one
 JITTER = 1e-10  # of the trace of inner products, so that their Cholesky factor exists
 
 
 @dataclass(frozen=True, eq=False)
-class Basis:
-    r"""Columns that fits of the target are made of, shared by all its parts: Z, then bows \|Z\|.
+class Regressors:
+    r"""Columns that fits of the target are made of, shared by all its parts: Z, then \|Z\|.
 
-    They are free of the orthonormal rows `given`, what covariates span, and so is the target: that
-    is a fit in which covariates take part without a penalty. Of many rows columns are held in
-    single precision, and worked on in double precision, some rows at a time.
+    They are free of what covariates span, the orthonormal rows `covariate_basis`, and so is the
+    target: that is a fit in which covariates take part without a penalty. Of many rows columns are
+    held in single precision, and worked on in double precision, some rows at a time.
     """
 
     columns: Matrix
-    given: Matrix
+    covariate_basis: Matrix
 
     @property
     def features(self) -> Matrix:
-        """Columns without their bows."""
+        r"""Columns Z, without \|Z\|."""
         return self.columns[: len(self.columns) // 2]
 
     @cached_property
@@ -56,18 +56,19 @@ class Basis:
             left[rows] -= coefficients[support] @ block
         return left
 
-    def weight(self, support: Indices) -> Vector:
+    def leverage(self, support: Indices) -> Vector:
         """Weight of every row in its own fit to some columns, covariates and a constant.
 
-        Of many rows each counts as much as the others.
+        Of many rows all have the same, the mean.
         """
-        if self.n_rows > MOST_WEIGHED:
-            return np.asarray(self._own_weight + len(support) / self.n_rows)
+        if self.n_rows > MOST_LEVERAGES:
+            return np.asarray(self._covariate_leverage + len(support) / self.n_rows)
         product = self.n_rows * self.gram[np.ix_(support, support)]
         product += JITTER * np.trace(product) * np.eye(len(support))
         to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
         return np.asarray(
-            self._own_weight + np.sum((self.columns[support].T @ to_orthonormal) ** 2, axis=1)
+            self._covariate_leverage
+            + np.sum((self.columns[support].T @ to_orthonormal) ** 2, axis=1)
         )
 
     def _blocks(self) -> Iterator[slice]:
@@ -82,9 +83,9 @@ class Basis:
     @property
     def freedom(self) -> int:
         """Number of samples less what covariates take up."""
-        return self.n_rows - len(self.given)
+        return self.n_rows - len(self.covariate_basis)
 
     @cached_property
-    def _own_weight(self) -> Vector:
+    def _covariate_leverage(self) -> Vector:
         """Weight of every row in its own fit to covariates and a constant."""
-        return np.asarray(np.sum(self.given**2, axis=0) + 1 / self.n_rows)
+        return np.asarray(np.sum(self.covariate_basis**2, axis=0) + 1 / self.n_rows)

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ...runs.blocks import open_pool, run_blocks
 from ...runs.work import Work
 from ...types import Indices, Matrix, Vector
-from .distil import BestOf, Distilled
+from .calibration import calibrate
 from .guard import still_depends
-from .joint import fair
-from .layout import Layout
-from .residuals import Neighbours, compare, find_neighbours
-from .statistics import combine, combine_groups, second_opinion
+from .inputs import Inputs
+from .p_values import combine, combine_groups, second_opinion
+from .residuals import Neighbours, find_neighbours
+from .target_fits import BestFitter, TargetFit
 
 VALUES_AT_ONCE = 2**22  # of columns whose neighbours are looked for together,
 FEWEST_AT_ONCE, MOST_AT_ONCE = 8, 256  # but no fewer and no more columns than these
@@ -28,8 +28,8 @@ MOST_RESOLVED = 100  # columns of a group of which each is asked whether it carr
 
 
 @dataclass(eq=False)
-class Tests:
-    """What is known of every row of Z as a part of a hypothesis, `owners`.
+class Results:
+    """What is known of every row of Z as a part of a hypothesis, `hypothesis_of`.
 
     That is p-values and effects by part, neighbours, what is left, and p-values of the rest of the
     hypothesis once the row is known. Where there are several partitions, a row has an entry for
@@ -37,7 +37,7 @@ class Tests:
     """
 
     rows: Indices
-    owners: Indices
+    hypothesis_of: Indices
     p: Matrix
     effects: Matrix
     straight: Indices
@@ -48,31 +48,31 @@ class Tests:
     whole: Matrix = field(init=False)
 
     def __post_init__(self) -> None:
-        self.whole = combine_groups(self.p, self.owners)
+        self.whole = combine_groups(self.p, self.hypothesis_of)
 
 
 @dataclass(frozen=True, eq=False)
 class Shared:
     """What all tasks need, in one object, so that it is sent to every worker once."""
 
-    layout: Layout
-    distillers: tuple[BestOf, ...] = ()
-    tests: Tests | None = None
+    inputs: Inputs
+    fitters: tuple[BestFitter, ...] = ()
+    results: Results | None = None
 
     def __sizeof__(self) -> int:
         """Bytes of the scores alone: Dask keeps what is large on its workers."""
-        return int(self.layout.Z.nbytes)
+        return int(self.inputs.Z.nbytes)
 
 
-def first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> Tests:
+def first_pass(inputs: Inputs, fitters: list[BestFitter], work: Work) -> Results:
     """Every column against the target as fitted to all features."""
-    E = np.stack([distiller.whole.residual for distiller in distillers])
-    bent = np.array([distiller.whole.bent for distiller in distillers])
-    width = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, VALUES_AT_ONCE // layout.n_rows))
-    shared, tasks = Shared(layout), []
-    for owners, rows in zip(layout.owners, layout.new_rows, strict=True):
+    E = np.stack([fitter.whole.residual for fitter in fitters])
+    bent = np.array([fitter.whole.bent for fitter in fitters])
+    width = max(FEWEST_AT_ONCE, min(MOST_AT_ONCE, VALUES_AT_ONCE // inputs.n_rows))
+    shared, tasks = Shared(inputs), []
+    for hypothesis_of, rows in zip(inputs.hypotheses, inputs.new_rows, strict=True):
         tasks += [
-            delayed(_examine)(shared, owners, rows[i : i + width], E, bent)
+            delayed(_test_block)(shared, hypothesis_of, rows[i : i + width], E, bent)
             for i in range(0, len(rows), width)
         ]
     blocks = []
@@ -80,22 +80,22 @@ def first_pass(layout: Layout, distillers: list[BestOf], work: Work) -> Tests:
         for done, found in enumerate(run_blocks(pool, tasks), 1):
             blocks.append(found)
             work.report("tests", done, len(tasks))
-    return Tests(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
+    return Results(*(np.concatenate(column) for column in zip(*blocks, strict=True)))
 
 
-def _examine(
-    shared: Shared, owners: Indices, rows: Indices, E: Matrix, bent: NDArray[Any]
+def _test_block(
+    shared: Shared, hypothesis_of: Indices, rows: Indices, E: Matrix, bent: NDArray[Any]
 ) -> list[NDArray[Any]]:
-    layout = shared.layout
-    near = find_neighbours(layout.light, layout.light_bows, owners, rows)
-    found = compare(layout.Z, rows, near, E, layout.tiny, layout.given, layout.statistic)
+    inputs = shared.inputs
+    near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows)
+    found = inputs.compare(rows, near, E)
     strongest = near.straight[:, 0]
     pairs = zip(rows, strongest, strict=True)
-    similarity = np.array([layout.Z[k] @ layout.Z[other] for k, other in pairs]) / layout.n_rows
+    similarity = np.array([inputs.Z[k] @ inputs.Z[other] for k, other in pairs]) / inputs.n_rows
     return [
         rows,
-        owners[rows],
-        layout.p_values(found, bent, rows),
+        hypothesis_of[rows],
+        inputs.p_values(found, bent, rows),
         found.correlation,
         near.straight,
         near.bent,
@@ -106,26 +106,26 @@ def _examine(
 
 
 def second_pass(
-    layout: Layout, distillers: list[BestOf], tests: Tests, guard: bool, work: Work
+    inputs: Inputs, fitters: list[BestFitter], results: Results, guard: bool, work: Work
 ) -> Indices:
     """Test again, without it, every hypothesis that took part in a fit or could be rejected.
 
     Fills in p-values and effects; returns the entries whose p-value the guard raised.
     """
-    order = np.argsort(tests.owners, kind="stable")
-    numbers, starts = np.unique(tests.owners[order], return_index=True)
+    order = np.argsort(results.hypothesis_of, kind="stable")
+    numbers, starts = np.unique(results.hypothesis_of[order], return_index=True)
     entries = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
     todo = []
-    for q, distiller in enumerate(distillers):
-        promising = tests.owners[tests.p[:, q] <= LOOKED_AT_AGAIN]
-        used = [owners[distiller.whole.used] for owners in layout.owners]
+    for q, fitter in enumerate(fitters):
+        promising = results.hypothesis_of[results.p[:, q] <= LOOKED_AT_AGAIN]
+        used = [hypothesis_of[fitter.whole.used] for hypothesis_of in inputs.hypotheses]
         again = np.unique(np.concatenate([promising, *used])).tolist()
         todo += [
             (q, [entries[number] for number in again[i : i + HYPOTHESES_AT_ONCE]])
             for i in range(0, len(again), HYPOTHESES_AT_ONCE)
         ]
-    shared = Shared(layout, tuple(distillers), tests)
-    tasks = [delayed(_examine_again)(shared, q, some, guard) for q, some in todo]
+    shared = Shared(inputs, tuple(fitters), results)
+    tasks = [delayed(_test_without)(shared, q, some, guard) for q, some in todo]
     guarded: list[Indices] = []
     with open_pool(work.n_jobs) as pool:
         for done, ((q, some), found) in enumerate(
@@ -133,14 +133,18 @@ def second_pass(
         ):
             which = np.concatenate(some)
             p, effects, rests, raised, whole = found
-            tests.p[which, q], tests.effects[which, q], tests.rests[which, q] = p, effects, rests
-            tests.whole[[tests.owners[entries[0]] for entries in some], q] = whole
+            results.p[which, q], results.effects[which, q], results.rests[which, q] = (
+                p,
+                effects,
+                rests,
+            )
+            results.whole[[results.hypothesis_of[entries[0]] for entries in some], q] = whole
             guarded.append(which[raised])
             work.report("fits without a feature", done, len(tasks))
     return np.concatenate([np.empty(0, np.intp), *guarded])
 
 
-def _examine_again(
+def _test_without(
     shared: Shared, q: int, hypotheses: list[Indices], guard: bool
 ) -> list[NDArray[Any]]:
     """p-values and effects of the entries of hypotheses, each against a fit that never saw it.
@@ -150,31 +154,30 @@ def _examine_again(
     Also p-values of the rest of a hypothesis given each entry, which ones the guard raised, and
     p-values of whole hypotheses.
     """
-    layout, distiller, tests = shared.layout, shared.distillers[q], shared.tests
-    assert tests is not None
+    inputs, fitter, results = shared.inputs, shared.fitters[q], shared.results
+    assert results is not None
     p: list[float] = []
     effects: list[float] = []
     rests: list[float] = []
     raised: list[int] = []
     whole: list[float] = []
     for entries in hypotheses:
-        own = tests.rows[entries]
-        fit = distiller.without(own)
-        near = Neighbours(tests.straight[entries], tests.bent[entries])
-        E = fit.residual[None]
-        found = compare(layout.Z, own, near, E, layout.tiny, layout.given, layout.statistic)
-        mine = layout.p_values(found, fit.bent, own)[:, 0]
-        second = second_opinion(found, layout.n_rows, fit.bent)[:, 0]
+        own = results.rows[entries]
+        fit = fitter.without(own)
+        near = Neighbours(results.straight[entries], results.bent[entries])
+        found = inputs.compare(own, near, fit.residual[None])
+        mine = inputs.p_values(found, fit.bent, own)[:, 0]
+        second = second_opinion(found, inputs.n_rows, fit.bent)[:, 0]
         for i in np.flatnonzero((mine <= ASKED_TWICE) & (second > mine)) if guard else ():
-            r = layout.left_of(int(own[i]), near.straight[i], near.bent[i])
-            if still_depends(layout, int(own[i]), own, r):
+            r = inputs.residual_of(int(own[i]), near.straight[i], near.bent[i])
+            if still_depends(inputs, int(own[i]), own, r):
                 raised.append(len(p) + int(i))
                 mine[i] = second[i]
         p.extend(mine)
         effects.extend(found.correlation[:, 0])
-        whole.append(_together(layout, own, near, mine))
+        whole.append(_p_of_hypothesis(inputs, own, near, mine))
         resolved = 1 < len(own) <= MOST_RESOLVED and whole[-1] <= LOOKED_AT_AGAIN
-        rests.extend(_rests(layout, own, near, fit) if resolved else np.ones(len(own)))
+        rests.extend(_p_of_the_rest(inputs, own, near, fit) if resolved else np.ones(len(own)))
     return [
         np.array(p),
         np.array(effects),
@@ -184,7 +187,7 @@ def _examine_again(
     ]
 
 
-def _together(layout: Layout, own: Indices, near: Neighbours, p: Vector) -> float:
+def _p_of_hypothesis(inputs: Inputs, own: Indices, near: Neighbours, p: Vector) -> float:
     """p-value of a hypothesis from those of its rows."""
     tested = np.flatnonzero(p < 1)
     if len(tested) == 0:
@@ -192,11 +195,11 @@ def _together(layout: Layout, own: Indices, near: Neighbours, p: Vector) -> floa
     together = float(combine(p[tested]))
     if len(tested) == 1 or together > LOOKED_AT_AGAIN:
         return together
-    left = [layout.left_of(int(own[i]), near.straight[i], near.bent[i]) for i in tested]
-    return float(fair(together, np.stack(left)))
+    left = [inputs.residual_of(int(own[i]), near.straight[i], near.bent[i]) for i in tested]
+    return float(calibrate(together, np.stack(left)))
 
 
-def _rests(layout: Layout, own: Indices, near: Neighbours, fit: Distilled) -> Vector:
+def _p_of_the_rest(inputs: Inputs, own: Indices, near: Neighbours, fit: TargetFit) -> Vector:
     """p-value of all other rows of a hypothesis once each row is known.
 
     A row that is known is a neighbour of all others, first among the straight and the bent ones.
@@ -209,8 +212,7 @@ def _rests(layout: Layout, own: Indices, near: Neighbours, fit: Distilled) -> Ve
             np.hstack([first, near.straight[others]])[:, : near.straight.shape[1]],
             np.hstack([first, near.bent[others]])[:, : near.bent.shape[1]],
         )
-        E = fit.residual[None]
-        rest = compare(layout.Z, own[others], known, E, layout.tiny, layout.given, layout.statistic)
-        p = layout.p_values(rest, fit.bent, own[others])
+        rest = inputs.compare(own[others], known, fit.residual[None])
+        p = inputs.p_values(rest, fit.bent, own[others])
         found[i] = combine_groups(p, np.zeros(len(p), np.intp))[0, 0]
     return found

@@ -1,9 +1,8 @@
-r"""What is left of the target once all features but one, or one group, have spoken.
+r"""Fits of the target to all features but one, or one group, and what they leave of it.
 
-Features Z go in as plain values or as normal scores, see `layout.View`. Two kinds of fit: LASSO on
-Z, or on Z and |Z|, whichever has the smaller estimated error; and kernel ridge regression on at
-most twelve features, which sees bends and interactions.
-What proposes those features is a setting:
+Features Z go in as plain values or as normal scores, see `model_columns.FitData`. Two kinds of fit:
+LASSO on Z, or on Z and |Z|, whichever has the smaller estimated error; and kernel ridge regression
+on at most twelve features, which sees bends and interactions. A setting says what proposes these:
 
 - **lasso**: the largest coefficients of the LASSO;
 - **mcp**: MCP on the same columns, which finds fewer and sharper;
@@ -24,8 +23,8 @@ import numpy as np
 from ...association.associations import Associations
 from ...solver import solve
 from ...types import Indices, Mask, Matrix, Vector
-from .basis import Basis
-from .paths import Path, follow
+from .paths import Path, fit_path
+from .regressors import Regressors
 from .ridge import KernelRidge
 from .scores import Part
 
@@ -34,14 +33,14 @@ MOST_IN_KERNEL = 12
 MOST_PROPOSED = 150  # features among which mRMR proposes
 MRMR_LAMBDA = 0.01
 LINK_RIDGE = 0.05
-LEAST_LEFT = 0.05  # of a row's own weight in its residual
+LEAST_LEFT = 0.05  # of 1 less the leverage of a row
 PROPOSALS = {"lasso": "LASSO", "mcp": "MCP", "mrmr": "mRMR"}
 SHARPNESS = 2  # with which fits are weighed by their errors
 NONE = np.empty(0, np.intp)  # no column left out
 
 
 @dataclass(frozen=True, eq=False)
-class Distilled:
+class TargetFit:
     """Residual of the target, and how it came about.
 
     `error` is its mean square as seen from rows left out; `bent` says that |Z| helped; `used` are
@@ -57,21 +56,21 @@ class Distilled:
 
 
 @dataclass(eq=False)
-class Distiller:
+class TargetFitter:
     """Fits of one part of the target to features, with and without any of them.
 
     mRMR, if it is among the `proposals`, chooses from the columns `candidates`, most relevant
     first, whose associations with each other are the `redundancy`.
     """
 
-    basis: Basis
+    regressors: Regressors
     part: Part
     proposals: tuple[str, ...]
     relevance: Vector
     candidates: Indices
     redundancy: Matrix
     target: str
-    whole: Distilled = field(init=False)  # the fit that leaves out nothing
+    whole: TargetFit = field(init=False)  # the fit that leaves out nothing
     _whole_paths: dict[tuple[bool, bool], Path] = field(default_factory=dict, init=False)
     _kernel_fits: dict[tuple[int, ...], KernelRidge] = field(default_factory=dict, init=False)
     _matter: Mask = field(init=False)
@@ -80,20 +79,20 @@ class Distiller:
         self.whole = self._fit(NONE)
         self._matter = self._find_what_matters()
 
-    def without(self, columns: Indices) -> Distilled:
+    def without(self, columns: Indices) -> TargetFit:
         """The fit that never saw some columns; that of the whole where it is the same."""
-        columns = columns[columns < len(self.basis.features)]
+        columns = columns[columns < len(self.regressors.features)]
         return self._fit(columns) if self._matter[columns].any() else self.whole
 
-    def _fit(self, out: Indices) -> Distilled:
+    def _fit(self, out: Indices) -> TargetFit:
         y = self.part.y
-        straight, bent = (self._path(out, bows, concave=False) for bows in (False, True))
-        bows = bent.least < straight.least
-        lasso = (bent if bows else straight).chosen
+        straight, bent = (self._path(out, with_abs, concave=False) for with_abs in (False, True))
+        with_abs = bent.least < straight.least
+        lasso = (bent if with_abs else straight).chosen
         support = np.flatnonzero(lasso)
-        own = self.basis.residual(y, lasso)
-        left_out = own / np.maximum(1 - self.basis.weight(support), LEAST_LEFT)
-        chosen = {name: self._propose(name, out, lasso, bows) for name in self.proposals}
+        own = self.regressors.residual(y, lasso)
+        left_out = own / np.maximum(1 - self.regressors.leverage(support), LEAST_LEFT)
+        chosen = {name: self._propose(name, out, lasso, with_abs) for name in self.proposals}
         kernel = {name: self._kernel_fit(columns) for name, columns in chosen.items()}
         better = min(kernel.values(), key=lambda fit: fit.error).residual
         trust = _error(left_out) ** SHARPNESS
@@ -101,13 +100,15 @@ class Distiller:
         together = (1 - trust) * left_out + trust * better
         error = _error(together)
         if self.part.inside is not None:
-            together = through_link(self.part.inside, y - together, self.basis.given)
+            together = through_link(self.part.inside, y - together, self.regressors.covariate_basis)
         residual = (1 - trust) * own + trust * together
-        used = np.concatenate([support % len(self.basis.features), *map(np.array, chosen.values())])
-        return Distilled(
+        used = np.concatenate(
+            [support % len(self.regressors.features), *map(np.array, chosen.values())]
+        )
+        return TargetFit(
             residual=residual - residual.mean(),
             error=error,
-            bent=bows,
+            bent=with_abs,
             used=np.unique(used.astype(np.intp)),
             explained={"LASSO": 1 - _error(left_out)}
             | {f"kernel ridge after {PROPOSALS[name]}": 1 - kernel[name].error for name in kernel},
@@ -115,47 +116,47 @@ class Distiller:
 
     @cached_property
     def _gain(self) -> Vector:
-        return self.basis.products(self.part.y)
+        return self.regressors.products(self.part.y)
 
     def _find_what_matters(self) -> Mask:
         """Columns without which something may change: those that enter a path."""
         kinds = [(False, False), (True, False)]
         kinds += [(self.whole.bent, True)] if "mcp" in self.proposals else []
-        matter = np.zeros(len(self.basis.features), np.bool_)
+        matter = np.zeros(len(self.regressors.features), np.bool_)
         for kind in kinds:
             entered = (self._path(NONE, *kind).coefficients != 0).any(axis=0)
             matter |= entered.reshape(-1, len(matter)).any(axis=0)
         matter[self.candidates[:MOST_PROPOSED]] = True
         return matter
 
-    def _path(self, out: Indices, bows: bool, concave: bool) -> Path:
-        key = bows, concave
+    def _path(self, out: Indices, with_abs: bool, concave: bool) -> Path:
+        key = with_abs, concave
         if len(out) and key not in self._whole_paths:
-            self._path(NONE, bows, concave)
+            self._path(NONE, with_abs, concave)
         known = self._whole_paths.get(key)
         if not len(out) and known is not None:
             return known
-        size = len(self.basis.columns) if bows else len(self.basis.features)
-        left_out = np.isin(np.arange(len(self.basis.features)), out)
+        size = len(self.regressors.columns) if with_abs else len(self.regressors.features)
+        left_out = np.isin(np.arange(len(self.regressors.features)), out)
         left_out |= np.cumsum(~left_out) > MOST_IN_FIT  # no more than so many take part
-        path = follow(
-            self.basis.gram,
+        path = fit_path(
+            self.regressors.gram,
             self._gain[:size],
-            self.basis.freedom,
+            self.regressors.freedom,
             concave,
-            np.tile(left_out, 2 if bows else 1),
+            np.tile(left_out, 2 if with_abs else 1),
             known,
         )
         if not len(out):
             self._whole_paths[key] = path
         return path
 
-    def _propose(self, name: str, out: Indices, lasso: Vector, bows: bool) -> tuple[int, ...]:
+    def _propose(self, name: str, out: Indices, lasso: Vector, with_abs: bool) -> tuple[int, ...]:
         """Columns for the kernel fit, without those left out."""
         if name == "mrmr":
             return self._by_mrmr(out)
-        found = lasso if name == "lasso" else self._path(out, bows, concave=True).chosen
-        return _first(np.abs(found).reshape(-1, len(self.basis.features)).max(axis=0))
+        found = lasso if name == "lasso" else self._path(out, with_abs, concave=True).chosen
+        return _first(np.abs(found).reshape(-1, len(self.regressors.features)).max(axis=0))
 
     def _by_mrmr(self, out: Indices) -> tuple[int, ...]:
         """Columns that mRMR gives most weight among the most relevant."""
@@ -168,7 +169,7 @@ class Distiller:
         problem = Associations(
             self.relevance[columns], self.redundancy[np.ix_(asked, asked)], self.target
         )
-        theta = np.zeros(len(self.basis.features))
+        theta = np.zeros(len(self.regressors.features))
         theta[columns] = solve(problem, penalty="mcp", lam=MRMR_LAMBDA).theta
         return _first(theta)
 
@@ -178,40 +179,40 @@ class Distiller:
 
     def _kernel_fit(self, columns: tuple[int, ...]) -> KernelRidge:
         if columns not in self._kernel_fits:
-            self._kernel_fits[columns] = KernelRidge(self.basis, columns, self.part.y)
+            self._kernel_fits[columns] = KernelRidge(self.regressors, columns, self.part.y)
         return self._kernel_fits[columns]
 
 
 @dataclass(frozen=True, eq=False)
-class BestOf:
+class BestFitter:
     """Of several distillers, for every fit, the one of least error."""
 
-    distillers: tuple[Distiller, ...]
+    fitters: tuple[TargetFitter, ...]
 
     @cached_property
-    def whole(self) -> Distilled:
+    def whole(self) -> TargetFit:
         """The fit that leaves out nothing."""
-        return self._best([one.whole for one in self.distillers])
+        return self._best([one.whole for one in self.fitters])
 
-    def without(self, columns: Indices) -> Distilled:
+    def without(self, columns: Indices) -> TargetFit:
         """The fit that never saw some columns."""
-        return self._best([one.without(columns) for one in self.distillers])
+        return self._best([one.without(columns) for one in self.fitters])
 
     @property
     def part(self) -> Part:
         """What is fitted."""
-        return self.distillers[0].part
+        return self.fitters[0].part
 
-    def _best(self, fits: list[Distilled]) -> Distilled:
+    def _best(self, fits: list[TargetFit]) -> TargetFit:
         return min(fits, key=lambda fit: fit.error)
 
 
-def through_link(high: Mask, prediction: Vector, given: Matrix) -> Vector:
+def through_link(high: Mask, prediction: Vector, covariate_basis: Matrix) -> Vector:
     """Residual of a class under a logistic regression on one prediction and covariates.
 
     In units of the standardised class; covariates are orthonormal rows.
     """
-    covariates = np.sqrt(len(high)) * given
+    covariates = np.sqrt(len(high)) * covariate_basis
     inputs = np.concatenate([np.ones((1, len(high))), prediction[None], covariates])
     weights = np.zeros(len(inputs))
     weights[1] = 1.0

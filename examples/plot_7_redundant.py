@@ -19,7 +19,7 @@ import pandas as pd
 
 import smrmr
 
-rng = np.random.default_rng(1)
+rng = np.random.default_rng(0)
 n = 200
 acting = pd.DataFrame(rng.standard_normal((n, 5)), columns=list("ABCDE"))
 repeats = {"A_copy1": 2 * acting["A"] + 3, "A_copy2": np.exp(acting["A"])}
@@ -55,10 +55,10 @@ columns = ["feature", "size", "q_value", "least_alike", "may_carry_it"]
 print(selection.findings()[columns].to_string(index=False, float_format="{:.2g}".format))
 
 # %%
-# All five are found, and one feature of noise with a q-value near the level. A stands for a group
-# of 15, B's look-alike for one of five. ``may_carry_it`` says what the data leave open: if one
-# feature of the group acts, it is among these, with 95% confidence. Copies can never be told apart;
-# the exponential is one because the tests go by ranks.
+# All five are found, and here nothing else. A stands for a group of 15, B for one of five.
+# ``may_carry_it`` says what the data leave open: if one feature of the group acts, it is among
+# these, with 95% confidence. Copies can never be told apart; the exponential is one because the
+# tests go by ranks.
 #
 # Answer
 # ------

@@ -4,6 +4,11 @@ import json
 import os
 from pathlib import Path
 
+# Tests run beside each other, a process per core: more threads of BLAS would only wait for a core.
+# Set before numpy is loaded, which reads them once.
+for kind in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{kind}_NUM_THREADS", "1")
+
 import numpy as np
 import pytest
 

@@ -6,6 +6,7 @@ Nothing here imports smrmr: loops, full tensors and enumerations only.
 from __future__ import annotations
 
 from itertools import permutations
+from math import atan2, dist, hypot
 
 import numpy as np
 
@@ -27,18 +28,24 @@ def angle_tensor(x):
     n = len(v)
     tensor = np.zeros((n, n, n))
     for r in range(n):
+        towards = [direction(v[i] - v[r]) for i in range(n)]
         for i in range(n):
             for j in range(n):
                 if r in (i, j):
                     continue
-                a, b = v[i] - v[r], v[j] - v[r]
-                norms = np.linalg.norm(a), np.linalg.norm(b)
-                if 0 in norms:
+                a, b = towards[i], towards[j]
+                if a is None or b is None:
                     tensor[i, j, r] = np.pi / 2
                 else:
-                    a, b = a / norms[0], b / norms[1]
-                    tensor[i, j, r] = 2 * np.arctan2(np.linalg.norm(a - b), np.linalg.norm(a + b))
+                    opposite = [-c for c in b]
+                    tensor[i, j, r] = 2 * atan2(dist(a, b), dist(a, opposite))
     return tensor
+
+
+def direction(vector):
+    """The vector at length 1, none if its length is 0."""
+    length = hypot(*vector)
+    return (vector / length).tolist() if length > 0 else None
 
 
 def centre(tensor):
@@ -83,8 +90,8 @@ def pc2(x, y):
 
 
 def distances(x):
-    v = as_vectors(x)
-    return np.array([[np.linalg.norm(a - b) for b in v] for a in v])
+    v = as_vectors(x).tolist()
+    return np.array([[dist(a, b) for b in v] for a in v])
 
 
 def median_width(x):

@@ -42,7 +42,7 @@ def test_n_jobs_never_changes_a_bit(measure, n, rng):
 @pytest.mark.parametrize("measure", list(MEASURES))
 def test_memory_budget_changes_nothing_that_counts(measure, rng):
     """PC to the bit, since it counts; the others within 1e-12."""
-    X, y = frame(80, rng, copies=12), rng.normal(size=80)
+    X, y = frame(80, rng, copies=6), rng.normal(size=80)
     ample = smrmr.associate(X, y, measure=measure)
     scarce = smrmr.associate(X, y, measure=measure, max_memory="100kB")
     if measure == "pc":
@@ -141,21 +141,37 @@ def test_relevance_stays_within_the_budget(measure, rng):
 
 
 def test_blas_threads_are_restored_after_concurrent_calls(rng):
+    """Law: one thread of BLAS while anyone computes, as many as before when the last is done."""
     from threading import Thread
 
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info, threadpool_limits
 
     def blas_threads():
-        return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
 
-    before = blas_threads()
-    X = rng.normal(size=(300, 200))
-    threads = [Thread(target=smrmr.redundancy, args=(X[:, :p],)) for p in (60, 200, 100)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert blas_threads() == before
+    inside = set()
+
+    def kernel(a, b):
+        inside.update(blas_threads())
+        return a @ b.T
+
+    X, measure = rng.normal(size=(40, 12)), smrmr.HSIC(kernel)
+    two = threadpool_limits(2, "blas")
+    try:
+        smrmr.redundancy(X, measure=measure)
+        assert inside == {1}
+        assert blas_threads() == {2}
+        threads = [
+            Thread(target=smrmr.redundancy, args=(X[:, :p],), kwargs={"measure": measure})
+            for p in (4, 12, 6)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert blas_threads() == {2}
+    finally:
+        two.restore_original_limits()
 
 
 def test_associate_is_relevance_and_redundancy(rng):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import fields
@@ -90,10 +91,20 @@ def test_examples_of_every_help_page_work_when_pasted(tmp_path, monkeypatch):
 
 @pytest.fixture
 def table(tmp_path):
-    data = simulate("1.d", 120, 95, random_state=0)
+    data = simulate("1.c", 120, 40, random_state=0)
     path = tmp_path / "table.csv"
     pd.DataFrame(data.X).add_prefix("x").assign(y=data.y).to_csv(path, index=False)
     return path
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory):
+    """A folder that `select` wrote, for tests to copy."""
+    folder = tmp_path_factory.mktemp("answer")
+    invoke("simulate", "1.c", "-n", "80", "-p", "40", "--out", folder / "table.csv")
+    done = invoke("select", folder / "table.csv", "--target", "y", "--out", folder / "out")
+    assert done.exit_code == 0, done.output
+    return folder / "out"
 
 
 def invoke(*arguments):
@@ -151,9 +162,8 @@ def test_options_that_cannot_be_meant_are_refused(table, monkeypatch, arguments,
     assert [path.name for path in table.parent.iterdir()] == ["table.csv"]
 
 
-def test_a_folder_stands_for_the_selection_in_it(table, tmp_path):
-    folder = tmp_path / "out"
-    assert invoke("select", table, "--target", "y", "--out", folder).exit_code == 0
+def test_a_folder_stands_for_the_selection_in_it(answer, tmp_path):
+    folder = shutil.copytree(answer, tmp_path / "out")
     by_file, by_folder = (
         invoke("explain", path, "x0") for path in (folder / "selection.json", folder)
     )
@@ -162,16 +172,15 @@ def test_a_folder_stands_for_the_selection_in_it(table, tmp_path):
     (folder / "report.html").unlink()
     assert invoke("report", folder).exit_code == 0
     assert (folder / "report.html").exists()
-    for bad in (tmp_path / "nothing", table.parent):
+    for bad in (tmp_path / "nothing", tmp_path):
         done = invoke("explain", bad, "x0")
         assert done.exit_code == 2
         assert "there is no file" in done.stderr
 
 
 @pytest.mark.parametrize("damage", ["names", "few names", "text"])
-def test_damaged_selections_are_one_message(table, tmp_path, damage):
-    folder = tmp_path / "out"
-    invoke("select", table, "--target", "y", "--out", folder)
+def test_damaged_selections_are_one_message(answer, tmp_path, damage):
+    folder = shutil.copytree(answer, tmp_path / "out")
     path = folder / "selection.json"
     content = json.loads(path.read_text())
     content["names"] = None if damage == "names" else content["names"][:3]

@@ -32,7 +32,7 @@ doubtful = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
 @pytest.fixture(scope="module")
 def data():
-    return simulate("1.d", n=120, p=95, random_state=3)
+    return simulate("1.c", n=120, p=40, random_state=3)
 
 
 @doubtful
@@ -92,7 +92,7 @@ def test_the_papers_preset_names_every_choice(data):
 
 
 def test_names_go_in_and_come_out(data):
-    names = [f"gene {k}" for k in range(95)]
+    names = [f"gene {k}" for k in range(40)]
     frames = [pd.DataFrame(data.X, columns=names), pl.DataFrame(data.X, schema=names)]
     bare = SmRMR(random_state=0).fit(data.X, data.y)
     for frame in frames[::-1]:

@@ -253,6 +253,12 @@ def grouped(blocks):
     return select(*blocks, Recipe(fdr=0.02, alike=0.7))
 
 
+@pytest.fixture(scope="module")
+def nested(blocks):
+    """Single features and groups of them."""
+    return select(*blocks, Recipe(fdr=0.02, alike=(1, 0.7)))
+
+
 def test_groups_are_found_where_single_features_are_not(blocks, grouped):
     """Oracle: how y was made, from columns of blocks 0, 1 and 3."""
     assert sorted(int(group.min() // 5) for group in grouped.members) == [0, 1, 3]
@@ -277,29 +283,28 @@ def test_p_values_of_groups_are_fair(rng, size, likeness):
     assert size < 100 or np.mean(p <= 0.05) > 1.25 * 0.05
 
 
-def test_every_finding_is_told_for_the_smallest_group(blocks):
+def test_every_finding_is_told_for_the_smallest_group(nested):
     """Law: with several cuts nothing that is found holds another finding."""
-    found = select(*blocks, Recipe(fdr=0.02, alike=(1, 0.7)))
-    everything = np.concatenate(found.members)
+    everything = np.concatenate(nested.members)
     assert len(np.unique(everything)) == len(everything)
-    assert {len(group) for group in found.members} <= {1, 5}
-    assert {int(group.min() // 5) for group in found.members} >= {0, 1, 3}
+    assert {len(group) for group in nested.members} <= {1, 5}
+    assert {int(group.min() // 5) for group in nested.members} >= {0, 1, 3}
 
 
-def test_a_hypothesis_is_blind_to_its_group(blocks):
+def test_a_hypothesis_is_blind_to_its_group(blocks, grouped):
     """Law: p-values of a group given outside do not change with columns that repeat its own."""
     X, y = blocks
     doubled = np.column_stack(
         [X, X[:, :5] + 1e-3 * np.random.default_rng(0).standard_normal((150, 5))]
     )
-    one = select(X, y, Recipe(alike=0.7))
     two = select(doubled, y, Recipe(alike=0.7))
     assert len(two.members[[0 in group for group in two.members].index(True)]) == 10
-    assert np.abs(np.log10(two.p_values[0] / one.p_values[0])) < 0.05 * -np.log10(one.p_values[0])
+    p = grouped.p_values[0]
+    assert np.abs(np.log10(two.p_values[0] / p)) < 0.05 * -np.log10(p)
 
 
 def test_nothing_changes_where_nothing_is_alike():
-    data = simulate("1.d", 100, 95, random_state=3)
+    data = simulate("1.c", 100, 40, random_state=3)
     plain = select(data.X, data.y, Recipe(alike=None))
     for cuts in (0.9, (1, 0.9), "none"):
         found = select(data.X, data.y, Recipe(alike=cuts))
@@ -316,15 +321,13 @@ def test_levels_of_a_category_given_as_columns_are_one_group(rng):
     assert set(found.members[0].tolist()) == {0, 1, 2, 3}
 
 
-def test_order_does_not_matter_to_groups(blocks, rng):
+def test_order_does_not_matter_to_groups(blocks, grouped, nested, rng):
     """Law: rows or columns in another order permute the p-values of groups."""
     X, y = blocks
     columns, rows = rng.permutation(100), rng.permutation(150)
-    for cuts in (0.7, (1, 0.7)):
-        one, two = (
-            select(X, y, Recipe(alike=cuts)),
-            select(X[rows][:, columns], y[rows], Recipe(alike=cuts)),
-        )
+    for one in (grouped, nested):
+        recipe = Recipe(fdr=0.02, alike=0.7 if one is grouped else (1, 0.7))
+        two = select(X[rows][:, columns], y[rows], recipe)
         np.testing.assert_array_equal(two.p_values, one.p_values[columns])
         assert {tuple(np.sort(columns[g])) for g in two.members} == {
             tuple(np.sort(g)) for g in one.members
@@ -400,10 +403,9 @@ def test_groups_are_told_as_groups(grouped):
     assert (np.diff(every["q_value"]) >= 0).all()
 
 
-def test_members_are_told_with_their_likeness(blocks):
+def test_members_are_told_with_their_likeness(blocks, nested):
     """Oracle: scipy's Spearman correlation of each member with the lead of the group found."""
-    X, y = blocks
-    found = select(X, y, Recipe(fdr=0.02, alike=(1, 0.7)))
+    X, found = blocks[0], nested
     assert found.n_groups
     expected = [
         [spearmanr(X[:, k], X[:, lead])[0] for k in group]
@@ -508,10 +510,9 @@ def test_group_knockoffs_find_groups(rng):
     assert len(blocks_found & set(range(0, 30, 3))) >= 5
 
 
-def test_the_report_and_the_terminal_tell_groups(blocks, tmp_path):
+def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     """Oracle: the findings; with several cuts those of the group found, not of its lead alone."""
-    X, y = blocks
-    found = select(X, y, Recipe(fdr=0.02, alike=(1, 0.7)))
+    (X, y), found = blocks, nested
     page = render(found)
     table = found.findings()
     for feature, p, size in zip(table["feature"], table["p_value"], table["size"], strict=True):

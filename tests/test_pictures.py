@@ -105,7 +105,7 @@ def written_values(text):
 @pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 def test_no_value_of_a_row_leaves_unless_asked_for():
     """Law: no entry of X or y is in the JSON, the page or the pickle, unless data are kept."""
-    data = simulate("1.d", 200, 150, random_state=2)
+    data = simulate("1.d", 100, 95, random_state=2)
     secret = {*data.X.ravel().tolist(), *data.y.tolist()}
     for keep_data in (False, True):
         selector = SmRMR(keep_data=keep_data, random_state=2).fit(data.X, data.y)

@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 import numpy as np
@@ -32,6 +33,7 @@ from smrmr.report.marks import Band, Boxes, Cells, Line, Points, Rule, Stems, sh
 from smrmr.report.scales import log_ticks, nice_ticks
 from smrmr.report.shapes import shape_plot
 from smrmr.report.table import DANGEROUS, embedded
+from thinned import thinned
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
@@ -171,6 +173,18 @@ EVERY = [
 
 
 @pytest.fixture(scope="module")
+def text_of(cases):
+    """The page of a case, rendered once."""
+    return cache(lambda case: render(cases[case]))
+
+
+@pytest.fixture(scope="module")
+def page_of(text_of):
+    """The page of a case, read once."""
+    return cache(lambda case: Page(text_of(case)))
+
+
+@pytest.fixture(scope="module")
 def hostile(cases):
     """Every name is an attack; so are the labels of the classes."""
     found = cases["classes"]
@@ -187,8 +201,8 @@ def hostile(cases):
 
 
 @pytest.mark.parametrize("case", EVERY)
-def test_every_section_is_there(cases, case):
-    page = Page(render(cases[case]))
+def test_every_section_is_there(cases, page_of, case):
+    page = page_of(case)
     assert page.ids >= SECTIONS | {f"figure-{name}" for name in FIGURES} | {"settings"}
     assert cases[case].fdr <= 0.5
     assert f"{cases[case].fdr:g}" in page.text["promise"] + page.text["methods"]
@@ -202,10 +216,9 @@ def test_every_section_is_there(cases, case):
 
 
 @pytest.mark.parametrize("case", EVERY)
-def test_numbers_are_those_of_the_selection(cases, case):
+def test_numbers_are_those_of_the_selection(cases, page_of, case):
     """Oracle: the selection itself, number by number, without rounding."""
-    found = cases[case]
-    page = Page(render(found))
+    found, page = cases[case], page_of(case)
     assert page.fact("features") == f"{found.n_features:,}"
     assert page.fact("selected") == f"{len(found.selected):,}"
     assert page.fact("passed the screen") == f"{len(found.evidence.kept):,}"
@@ -222,22 +235,22 @@ def test_numbers_are_those_of_the_selection(cases, case):
     assert [name for name in found.selected_names if name not in page.text["shapes"]] == []
 
 
-def test_copies_and_frequencies_are_told(cases):
-    page = Page(render(cases["copies"]))
+def test_copies_and_frequencies_are_told(cases, page_of):
+    page = page_of("copies")
     assert "selected copy" in {row[1] for row in page.data["rows"]}
     assert "groups of copies1" in page.text["settings"]
     assert "constant features1" in page.text["settings"]
     found = cases["draws"]
-    rows = Page(render(found)).data["rows"]
+    rows = page_of("draws").data["rows"]
     place = {name: k for k, name in enumerate(found.names)}
     assert [row[-1] for row in rows] == [found.decision.frequency[place[r[0]]] for r in rows]
-    assert "3 random splits" in Page(render(found)).text["methods"]
+    assert "3 random splits" in page_of("draws").text["methods"]
 
 
-def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases):
+def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases, page_of):
     """Oracle: the decision, and deciding again at the level that is named."""
     found = cases["empty"]
-    said = Page(render(found)).text
+    said = page_of("empty").text
     assert "No feature stands out" in said["found"]
     assert f"at least {found.decision.n_needed} features" in said["why-nothing"]
     level = found.decision.smallest_level
@@ -249,7 +262,7 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases):
     assert said["shapes"].count("lead ") == 10
     assert "not findings" in said["shapes"]
 
-    said = Page(render(cases["empty draws"])).text["why-nothing"]
+    said = page_of("empty draws").text["why-nothing"]
     assert "averaged over 3 draws" in said
     assert "no level would select anything" in said
     found = cases["draws"].at(0.01)
@@ -259,20 +272,17 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases):
     assert n > 0
     assert not found.at(level * 0.999).selected.size
     assert f"is {level:.3g}, which would name {n} feature" in said
-    assert "no level would select" in Page(render(cases["no weight"])).text["why-nothing"]
+    assert "no level would select" in page_of("no weight").text["why-nothing"]
 
 
-def test_a_relaxed_selection_claims_no_guarantee(cases):
+def test_a_relaxed_selection_claims_no_guarantee(cases, page_of):
     for case in ("relaxed", "best feature"):
-        page = Page(render(cases[case]))
+        page = page_of(case)
         assert "does not hold for this list" in page.text["promise"]
         assert "without control of the FDR" in page.text["methods"]
         assert any(attributes.get("role") == "alert" for _, attributes in page.elements)
-    assert (
-        f"{100 * cases['relaxed'].decision.level:.3g}%"
-        in Page(render(cases["relaxed"])).text["found"]
-    )
-    calm = Page(render(cases["continuous"]))
+    assert f"{100 * cases['relaxed'].decision.level:.3g}%" in page_of("relaxed").text["found"]
+    calm = page_of("continuous")
     assert not any(attributes.get("role") == "alert" for _, attributes in calm.elements)
 
 
@@ -286,7 +296,7 @@ def test_failed_knockoffs_raise_an_alarm(cases):
     assert "put in doubt" in text["promise"]
 
 
-def test_methods_follow_the_settings(cases):
+def test_methods_follow_the_settings(page_of):
     other = fitted(
         measure="hsic",
         penalty="scad",
@@ -302,7 +312,7 @@ def test_methods_follow_the_settings(cases):
         assert phrase in text
     assert "Gaussian knockoffs [2] of the kept features were drawn with covariance" in text
     assert "'sample' and s by 'mvr'" in text
-    default = " ".join(Page(render(cases["continuous"])).text["methods"].split())
+    default = " ".join(page_of("continuous").text["methods"].split())
     assert "Gaussian copula knockoffs" in default
     assert "MCP penalty, lambda chosen by cross-validation" in default
     assert "squared projection correlation" in default
@@ -312,7 +322,7 @@ def test_methods_follow_the_settings(cases):
     assert "supplied" not in text
     made = fitted(knockoffs=lambda X, rng: rng.permuted(X, axis=0))
     assert "Knockoffs [2] were supplied by the user" in Page(render(made)).text["methods"]
-    draws = Page(render(cases["draws"])).text["methods"]
+    draws = page_of("draws").text["methods"]
     assert "[3]" in draws
     assert "e-values" in draws
 
@@ -409,9 +419,9 @@ def test_a_selection_writes_its_own_report(cases, tmp_path):
     assert "the target value (yield), going by" in Page(render(found)).text["asked"]
 
 
-def test_saved_selections_give_the_same_page(cases):
-    for found in cases.values():
-        assert render(Selection.from_json(found.to_json())) == render(found)
+def test_saved_selections_give_the_same_page(cases, text_of):
+    for case, found in cases.items():
+        assert render(Selection.from_json(found.to_json())) == text_of(case)
 
 
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=1"])
@@ -421,11 +431,11 @@ def test_formulas_are_dangerous(cell):
     assert not re.search(DANGEROUS, "'" + cell)
 
 
-def test_a_failure_leaves_the_old_report(cases, tmp_path, monkeypatch):
+def test_a_failure_leaves_the_old_report(cases, text_of, tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     assert write_report(cases["continuous"], path) == path
     before = path.read_bytes()
-    assert before.decode() == render(cases["continuous"])
+    assert before.decode() == text_of("continuous")
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
     assert path.stat().st_mode & 0o777 == 0o666 & ~_umask(tmp_path)
 
@@ -568,15 +578,15 @@ def _unshown(found):
     return int(np.setdiff1d(np.arange(found.n_features), found.picture.features)[0])
 
 
-def test_single_rows_are_drawn_if_they_were_kept(cases):
+def test_single_rows_are_drawn_if_they_were_kept(page_of):
     found = fitted(fdr=0.3, keep_data=True)
     values, y = found.picture.values, found.picture.y
     (cloud,) = marks_of(shape_plot(found, int(found.picture.features[0])), Points, "cloud")
     np.testing.assert_array_equal(cloud.x, values[:, 0])
     np.testing.assert_array_equal(cloud.y, y)
     assert "hold exact values of 200 rows" in Page(render(found)).text["data-shown"]
-    assert "hold no values of single rows" in Page(render(cases["continuous"])).text["data-shown"]
-    assert "hold no values of single rows" in Page(render(cases["empty"])).text["data-shown"]
+    assert "hold no values of single rows" in page_of("continuous").text["data-shown"]
+    assert "hold no values of single rows" in page_of("empty").text["data-shown"]
     far = y.copy()
     far[:3] = 1e9
     plot = shape_plot(replace(found, picture=replace(found.picture, y=far)), int(found.selected[0]))
@@ -610,7 +620,9 @@ def test_axes_have_round_numbers(rng):
     ]
 
 
-@pytest.mark.parametrize("case", EVERY)
+@pytest.mark.parametrize(
+    "case", thinned(EVERY, ["continuous", "no weight", "draws", "lambda given", "classes"])
+)
 def test_figures_draw_on_axes(cases, case, tmp_path):
     """Every figure has marks or a text, is drawn on the axes given, and can be saved."""
     from matplotlib.figure import Figure

@@ -42,7 +42,7 @@ def invoke(*arguments):
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    data = simulate("1.d", 60, 95, random_state=0)
+    data = simulate("1.c", 60, 40, random_state=0)
     frame = pd.DataFrame(data.X).add_prefix("x").assign(y=data.y)
     frame.to_csv("table.csv", index=False)
     return "table.csv"

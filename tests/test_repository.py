@@ -1,0 +1,116 @@
+"""Files beside the package say what the package is. Oracle: one file read against another."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.version import Version
+
+import smrmr
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+TESTED = ("test", "files")  # extras that make test-oldest installs
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TOLD = [*sorted(ROOT.glob("*.md")), ROOT / ".github" / "PULL_REQUEST_TEMPLATE.md"]
+
+
+def read(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def bounds(operator):
+    """Packages that the package and its tests need, with the version that follows an operator."""
+    needed = [*PROJECT["dependencies"], *(one for extra in TESTED for one in EXTRAS[extra])]
+    return {
+        requirement.name: Version(specifier.version)
+        for requirement in map(Requirement, needed)
+        for specifier in requirement.specifier
+        if specifier.operator == operator
+    }
+
+
+def python_versions():
+    """Those that the classifiers promise, from old to new."""
+    found = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["classifiers"]))
+    return sorted(found, key=Version)
+
+
+def targets():
+    """What make can be asked for."""
+    return set(re.findall(r"^([a-z][\w-]*):", read("Makefile"), flags=re.MULTILINE))
+
+
+def test_the_citation_is_of_this_version():
+    assert re.findall(r"^version: (.+)$", read("CITATION.cff"), re.MULTILINE) == [smrmr.__version__]
+
+
+def test_the_changelog_begins_with_this_version():
+    versions = re.findall(r"^## (\S+)", read("CHANGELOG.md"), re.MULTILINE)
+    assert versions[0] == smrmr.__version__
+
+
+def test_the_oldest_versions_tested_are_those_promised():
+    pinned = {
+        one.name: Version(next(iter(one.specifier)).version)
+        for line in read("constraints/oldest.txt").splitlines()
+        if line and not line.startswith("#")
+        for one in [Requirement(line)]
+    }
+    assert pinned == bounds(">=")
+
+
+def test_linters_have_one_exact_version_in_one_place():
+    assert set(bounds("==")) == {"ruff", "mypy"}
+    for name in (".pre-commit-config.yaml", "Makefile", "constraints/oldest.txt"):
+        assert not re.search(r"(ruff|mypy)[ =]*\d|\brev:", read(name)), name
+    assert "entry: make lint" in read(".pre-commit-config.yaml")
+
+
+def test_the_ends_of_the_promised_pythons_are_tested():
+    versions = python_versions()
+    assert PROJECT["requires-python"] == f">={versions[0]}"
+    assert f"Python {versions[0]}." in read("constraints/oldest.txt")
+    matrix = re.findall(r"^ +python: \"(.+)\"$", read(".github/workflows/test.yml"), re.MULTILINE)
+    assert matrix == [versions[0], versions[-1]]
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, *TOLD], ids=lambda path: path.name)
+def test_what_make_is_asked_for_exists(path):
+    text = path.read_text(encoding="utf-8")
+    asked = set(
+        re.findall(r"(?:run: |entry: |`|^ *)make ([a-z][\w-]*(?:\$\{\{.*?\}\})?)", text, re.M)
+    )
+    if "test-${{ matrix.dependencies }}" in asked:
+        asked = asked - {"test-${{ matrix.dependencies }}"} | {"test-oldest", "test-newest"}
+    assert asked <= targets()
+    if path in WORKFLOWS:
+        assert asked
+
+
+def test_windows_runs_what_make_runs():
+    """There is no make there, so the options are written twice."""
+    makefile = read("Makefile").replace("\\\n", " ")
+    recipe = re.search(r"^test-oldest:.*\n\t\S+pytest \$\(FAST\) (.+)$", makefile, re.MULTILINE)
+    fast = re.search(r"^FAST := (.+)$", makefile, re.MULTILINE)
+    written = " ".join(read(".github/workflows/test.yml").split())
+    assert f"pytest {fast[1]} ${{{{ matrix.options }}}}" in written
+    assert f"options: >- {' '.join(recipe[1].split())} - dependencies: newest" in written
+
+
+def test_actions_are_pinned_by_major_version():
+    """But for the one that publishes, whose makers keep a branch for each."""
+    used = {one for path in WORKFLOWS for one in re.findall(r"uses: (\S+)", read(path))}
+    assert len(used) == 5
+    for one in used - {"pypa/gh-action-pypi-publish@release/v1"}:
+        assert re.fullmatch(r"actions/[\w-]+@v\d+", one), one

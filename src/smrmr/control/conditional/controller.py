@@ -42,6 +42,8 @@ class ConditionalTests:
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
         dependence of p-values) or ``"holm"`` (no false feature at all, with probability 1 - fdr).
+        With the last two single features are asked about, and groups of look-alikes only if
+        ``alike`` gives a cut.
     proposals
         What proposes features for the kernel ridge regression of y: one or more of ``"lasso"``,
         ``"mcp"`` and ``"mrmr"`` (the paper's problem), joined by ``+``.
@@ -143,7 +145,10 @@ class ConditionalTests:
             with work.stage("fits without a feature", steps=True):
                 guarded = second_pass(layout, distillers, tests, self.guard, work)
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
-        return _evidence(layout, distillers, tests, guarded, groups, self.multiplicity, settings)
+        categories = np.flatnonzero(study.columns.nominal)
+        return _evidence(
+            layout, distillers, tests, guarded, groups, categories, self.multiplicity, settings
+        )
 
 
 def _distillers(layout: Layout, proposals: list[str], work: Work) -> list[BestOf]:
@@ -182,6 +187,7 @@ def _evidence(
     tests: Tests,
     guarded: Indices,
     groups: Groups,
+    categories: Indices,
     multiplicity: str,
     settings: dict[str, Any],
 ) -> TestEvidence:
@@ -207,7 +213,9 @@ def _evidence(
         best.append(entry[np.lexsort((smallest, layout.whose))[first]])
         members.append(spread(over_parts(combine_groups(tests.p[entry], layout.whose)), 1.0))
         rests.append(spread(combine(tests.rests[best[-1]].T), 1.0))
-        effects.append(spread(tests.effects[best[-1]].T, 0.0))
+        effect = tests.effects[best[-1]].T
+        effect = np.where(np.isin(features, categories), np.abs(effect), effect)
+        effects.append(spread(effect, 0.0))
     nearest = tests.straight[best[0], 0]
     neighbour = np.where(nearest < 0, -1, features[layout.whose[nearest]])
     return TestEvidence(
@@ -223,6 +231,7 @@ def _evidence(
         similarity=spread(tests.similarity[best[0]], 0.0),
         tested=np.sort(features),
         guarded=np.unique(features[layout.whose[tests.rows[guarded]]]),
+        categories=categories,
         fits=tuple(
             Fit(
                 part=distiller.part.name,

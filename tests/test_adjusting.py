@@ -310,6 +310,41 @@ def test_stages_are_ranks(rng):
         select(X, np.array(list("abcd"))[stage], Recipe(target="ordinal"))
 
 
+def test_a_single_stage_is_refused(rng):
+    """Law: a target must vary, whatever levels a category knows of that no row has."""
+    X = rng.standard_normal((40, 3))
+    one = pd.Categorical(["II"] * 40, ["I", "II"], ordered=True)
+    for y in (one, pd.Series(one), np.full(40, 2)):
+        with pytest.raises(ValueError, match=r"y has the single value (II|2)\. It must vary"):
+            select(X, y, Recipe(target="ordinal"))
+
+
+def test_a_table_that_looks_like_survival_is_warned_of(rng):
+    """Oracle: what the tables were made as; numbers that are no survival are not warned of."""
+    X, time, event = survival(rng)
+    event = event.astype(int)
+    for names in (("died", "months"), ("OS_status", "OS.time"), ("relapse", "Follow-up days")):
+        y = pd.DataFrame(dict(zip(names, (event, time), strict=True)))
+        for table in (y, y[[names[1], names[0]]]):
+            with pytest.warns(UserWarning, match=f"{names[0]!r} and {names[1]!r}.*'survival'"):
+                assert read_study(X, table).target.kind == "multi-output"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for names, columns in (
+            (("died", "weight"), (event, time)),  # a name is no time
+            (("sick", "months"), (event, time)),  # no event
+            (("died", "months"), (event + 1, time)),  # not 0 and 1
+            (("died", "months"), (event, time - 1)),  # times below 0
+            (("died", "months"), (event, event)),  # two levels
+            (("predied", "monthsly"), (event, time)),
+        ):
+            read_study(X, pd.DataFrame(dict(zip(names, columns, strict=True))))
+        read_study(X, np.column_stack([event, time]))  # without names
+        y = pd.DataFrame({"died": event, "months": time})
+        read_study(X, y, "continuous")
+        read_study(X, y, "survival")
+
+
 # -- features that are always kept, and the command line
 
 
@@ -360,6 +395,18 @@ def test_metadata_reaches_a_pipeline(rng):
         made = make_pipeline(selector).fit(X, y, covariates={"batch": batch})
     alone = SmRMR(fdr=0.1).fit(X, y, covariates={"batch": batch})
     np.testing.assert_array_equal(made[0].p_values_, alone.p_values_)
+
+
+def test_fit_takes_means_of_groups(rng):
+    """Oracle: `select`, which has the same argument."""
+    X = rng.standard_normal((150, 8)) + rng.standard_normal((30, 8))[GROUPS]
+    y = X[:, 0] + rng.standard_normal(150)
+    found = SmRMR().fit(X, y, groups=GROUPS, aggregate="mean").selection_
+    assert (found.rows_asked, found.n_rows) == ("means", 30)
+    expected = select(X, y, groups=GROUPS, aggregate="mean")
+    np.testing.assert_array_equal(found.p_values, expected.p_values)
+    with pytest.raises(ValueError, match="aggregate='median'"):
+        SmRMR().fit(X, y, groups=GROUPS, aggregate="median")
 
 
 def test_the_command_line_adjusts(rng, tmp_path):

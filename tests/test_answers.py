@@ -29,6 +29,7 @@ from smrmr import (
     Recipe,
     Selection,
     SmRMR,
+    load_example,
     select,
     simulate,
 )
@@ -181,10 +182,31 @@ def test_all_that_could_be_selected_has_a_size(rng):
     study = read_study(X, y)
     nominal, order = np.zeros(300, bool), rng.permutation(300)
     for n_found, n_selected, n_seen in ((0, 0, 50), (30, 40, 50), (260, 3, 260), (0, 70, 70)):
-        q = np.where(np.arange(300) < n_found, 0.5, 0.6)
-        trends = find_trends(study, order, n_selected, q, nominal)
+        q = np.full(300, 0.6)
+        q[order[:n_found]] = 0.5
+        trends = find_trends(study, order, order[:n_selected], q, nominal)
         assert trends.features.tolist() == order[:n_seen].tolist()
         assert len(trends.shapes) == len(trends.correlation) == n_seen
+    q = np.where(np.arange(300) == order[200], 0.5, 0.6)  # which a level of 0.5 selects
+    trends = find_trends(study, order, order[[3, 299]], q, nominal)
+    assert trends.features.tolist() == order[[*range(50), 200, 299]].tolist()
+
+
+def test_what_is_told_of_a_smaller_group_has_a_shape():
+    """Oracle: the promise that every finding has a shape, and pandas' means by class.
+
+    gene043 is found alone within a larger group of smaller p-value, which tells the same again.
+    """
+    table = load_example()
+    X, y = table.drop(columns="response"), pd.qcut(table["response"], 4, labels=list("abcd"))
+    selection = SmRMR(fdr=0.1).fit(X, y).selection_
+    assert "gene043" in selection.selected_names
+    means = X.groupby(y, observed=True).mean()
+    for level in (0.01, 0.1, 0.3, 0.5):
+        found = selection.at(level).findings()
+        assert (found["shape"] != "").all()
+        expected = means[found["feature"]].T.to_numpy()
+        np.testing.assert_allclose(found[[f"mean_{c}" for c in "abcd"]], expected, rtol=1e-3)
 
 
 def test_categories_have_no_direction(rng):
@@ -196,6 +218,28 @@ def test_categories_have_no_direction(rng):
         table = select(frame, y, Recipe(control=control), rng=0).to_frame().set_index("feature")
         assert table.loc["d", "shape"] == "category"
         assert np.isnan(table.loc["d", "correlation"])
+
+
+@pytest.mark.parametrize("levels", [["no", "yes"], ["red", "green", "blue"]])
+@pytest.mark.parametrize("target", ["numbers", "classes", "outputs"])
+def test_a_category_neither_rises_nor_falls(levels, target, rng):
+    """Law: levels have no order, so rows in another order, which are read first, change no word."""
+    frame = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
+    codes = rng.integers(0, len(levels), 120)
+    frame["d"] = pd.Categorical(np.array(levels)[codes])
+    frame["weak"] = pd.Categorical(rng.choice(levels, 120))
+    y = 2.0 * (codes == 1) + frame["a"].to_numpy() + 0.5 * rng.normal(size=120)
+    y = {"numbers": y, "classes": np.where(y > 1, "ill", "well"), "outputs": np.c_[y, y[::-1]]}
+    turned = np.argsort(codes)[::-1]
+    for rows in (np.arange(120), turned):
+        found = select(frame.iloc[rows], y[target][rows], Recipe(fdr=0.1))
+        table = found.to_frame().set_index("feature")
+        assert (table.loc["d", "direction"], table.loc["d", "effect"] > 0) == ("category", True)
+        assert found.findings().set_index("feature").loc["d", "direction"] == "category"
+        assert "It is a category and goes with the target: " in found.explain("d")
+        for feature in ("d", "weak"):
+            assert not re.search("rises|falls|highest|-0", found.explain(feature))
+        assert "As it rises" in found.explain("a") or target != "numbers"
 
 
 def test_huge_values_and_outputs_have_sizes(rng):

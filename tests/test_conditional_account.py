@@ -264,6 +264,20 @@ def test_promises_follow_the_rule(cases):
     assert "any feature named is false" in say(cases["none false"], "asked")
 
 
+def test_rules_that_ask_about_single_features_say_so(rng):
+    """Oracle: the cuts of the recipe, which are several for Benjamini-Hochberg alone."""
+    X = rng.normal(size=(120, 10))
+    for rule, alike, told in (
+        ("bh", "auto", False), ("by", "auto", True), ("holm", "auto", True), ("by", 0.7, False),
+        ("by", None, False),
+    ):  # fmt: skip
+        recipe = Recipe(0.1, ConditionalTests(multiplicity=rule), alike=alike)
+        assert (recipe.cuts == (1.0,)) == (told or alike is None)
+        for y in (X[:, 0], rng.normal(size=120)):
+            said = str(select(X, y, recipe))
+            assert ("asked about one by one" in said) == told, said
+
+
 def test_empty_answers_name_leads(cases):
     """Oracle: sorting the p-values."""
     found = cases["nothing"]

@@ -6,8 +6,10 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import train_test_split
 
 from smrmr import Recipe, SmRMR, relevance, select, simulate
 from smrmr.association import projection_correlation_squared
@@ -156,3 +158,46 @@ def test_many_classes_are_warned_of(rng):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         select(X, labels(10), Recipe(control="knockoffs"), rng=0)
+
+
+def test_rows_of_another_index_are_warned_of(rng):
+    """Law: rows are matched by position, so labels that say otherwise are warned of."""
+    X = pd.DataFrame(rng.normal(size=(40, 3)), index=[f"S{i}" for i in range(40)])
+    y = pd.Series(rng.normal(size=40), index=X.index)
+    group = pd.Series(np.repeat(np.arange(20), 2), index=X.index)
+    for wrong, why in (
+        (y[::-1], "same labels in another order.*y.loc"),
+        (y.rename(lambda label: label + "x"), "'S0' in X and 'S0x' in y.*reset_index"),
+        (pd.concat([y[1:], y[:1].rename({"S0": "S99"})]), "'S0' in X and 'S1' in y"),
+    ):
+        for read in (read_study, SmRMR().fit):
+            with pytest.warns(UserWarning, match=why):
+                read(X, wrong)
+    with pytest.warns(UserWarning, match="groups"):
+        read_study(X, y, groups=group[::-1])
+    for covariates in (pd.DataFrame({"age": y[::-1]}), {"age": y[::-1]}):
+        with pytest.warns(UserWarning, match="covariates"):
+            read_study(X, y, covariates=covariates)
+
+
+def test_rows_of_one_index_or_none_are_not_warned_of(rng):
+    """Law: labels that agree, and numbers that pandas gave rows by itself, are no news."""
+    X = pd.DataFrame(rng.normal(size=(40, 3)), index=[f"S{i}" for i in range(40)])
+    y = pd.Series(rng.normal(size=40), index=X.index)
+    numbered = X.reset_index(drop=True)
+    train, _, train_y, _ = train_test_split(numbered, y.reset_index(drop=True), random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for features, target in (
+            (X, y),
+            (X, y.to_numpy()),
+            (X.to_numpy(), y[::-1]),
+            (X, y.reset_index(drop=True)),
+            (numbered, y),
+            (train, train_y),
+            (train, train_y.reset_index(drop=True)),
+            (train, pd.Series(train_y.to_numpy(), index=[*range(30)])),
+            (X.set_axis([*range(1, 41)]), y.set_axis([str(i) for i in range(1, 41)])),
+            (X, pl.Series(y.to_numpy())),
+        ):
+            read_study(features, target, covariates={"age": np.arange(len(target)) % 7})

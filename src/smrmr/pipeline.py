@@ -136,9 +136,10 @@ def select_from(
     decision = answer(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
-        best = evidence.leads[evidence.order]
-        n_selected = len(decision.selected)
-        trends = find_trends(study, best, n_selected, decision.q_values, nominal)
+        leads, q_values = evidence.leads, np.ones(study.columns.n_columns)
+        np.minimum.at(q_values, leads, decision.q_values)
+        best, selected = leads[evidence.order], leads[decision.selected]
+        trends = find_trends(study, best, selected, q_values, nominal)
         unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names

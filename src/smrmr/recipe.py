@@ -40,7 +40,8 @@ class Recipe:
         correlate by at least so much on average (Spearman, in size). None or 1: only copies. With
         several cuts, which need tests, every finding is reported for the smallest group that it can
         be told for. ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns
-        so alike, with tests of up to 30,000 features; only copies with knockoffs.
+        so alike, with tests of up to 30,000 features; only copies with knockoffs, and with the
+        rules ``"by"`` and ``"holm"`` of `ConditionalTests`.
     feature_groups
         Groups of features to ask about instead: a name or number per feature, or a mapping from
         names of features. With ``alike=1`` single features are asked about too.

@@ -92,7 +92,7 @@ def select(
     knockoffs: Annotated[str | None, Option(help="gaussian or gaussian(s=mvr).")] = None,
     draws: Annotated[int | None, Option(help="Splits and knockoffs to combine.")] = None,
     multiplicity: Annotated[
-        str | None, Option(help="With tests: bh, by (proven) or holm (no false one).")
+        str | None, Option(help="With tests: bh, by (proven) or holm (no false one); see --alike.")
     ] = None,
     target_type: TargetType = "auto",
     on_empty: Annotated[
@@ -102,7 +102,11 @@ def select(
         int | None, Option(help="The best so many, whatever the level, without guarantee.")
     ] = None,
     alike: Annotated[
-        str, Option(help="Cuts from which on features are one group: auto, 0.7, 1,0.9 or none.")
+        str,
+        Option(
+            help="Cuts from which on features are one group: auto (none with by and holm), 0.7, "
+            "1,0.9 or none."
+        ),
     ] = "auto",
     feature_groups: Annotated[
         str | None, Option(help="Table of features and groups, or a column of .bim or .var.")

@@ -1,12 +1,13 @@
-"""Warns about data that are likely to mislead: rare values, sample ids, repeated rows."""
+"""Warns about data that are likely to mislead: rare values, ids, repeated rows, other indices."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Indices, Mask
+from ..types import Data, Indices, Mask
+from .frames import is_frame
 from .messages import named, warn
 from .scaling import unit_columns
 
@@ -164,3 +165,34 @@ def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray
             "independent, and more false features than the level allows may be selected. Say which "
             "rows belong together: groups=... (--groups COLUMN)."
         )
+
+
+def warn_about_index(X: Data, beside: Mapping[str, Data]) -> None:
+    """Warn of tables whose rows have other labels than those of X: rows are matched by position.
+
+    Labels are compared as text. Numbers that pandas gives rows by itself are no labels.
+    """
+    for name, data in beside.items():
+        if not (_is_labelled(X) and _is_labelled(data)) or X.index.equals(data.index):
+            continue
+        ours, theirs = ([str(label) for label in table.index] for table in (X, data))
+        differ = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
+        if not differ:
+            continue
+        advice = f"If their order is right, use {name}.reset_index(drop=True)."
+        if sorted(ours) == sorted(theirs):
+            advice = f"They are the same labels in another order: use {name}.loc[X.index]."
+        warn(
+            f"rows of X and {name} are matched by position, not by index, and their labels differ, "
+            f"such as {differ[0][0]!r} in X and {differ[0][1]!r} in {name}. {advice}"
+        )
+
+
+def _is_labelled(data: Data) -> bool:
+    """Whether data are a pandas table or column whose rows were given labels."""
+    if not is_frame(data):
+        return False
+    import pandas as pd  # loaded already
+
+    index = data.index
+    return not (isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index))))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..types import Data, Indices
 from .columns import Columns, as_columns
 from .covariates import Covariates, Freed, category, read_covariates, refuse_too_many
 from .messages import position_of, quoted
-from .oddities import warn_about_repeated_ids, warn_about_repeats
+from .oddities import warn_about_index, warn_about_repeated_ids, warn_about_repeats
 from .row_groups import (
     ROW_GROUPS,
     ROWS_ALONE,
@@ -78,6 +78,9 @@ def read_study(
     """
     study = Study(as_columns(X), as_target(y, target))
     check_same_rows(study.columns, study.target)
+    several = covariates if isinstance(covariates, Mapping) else {}
+    each = {f"covariates[{name!r}]": column for name, column in several.items()}
+    warn_about_index(X, {"y": y, "covariates": covariates, **each, "groups": groups})
     if covariates is not None:
         study = study.adjusting_for(read_covariates(covariates, study.columns.n_rows))
     if groups is not None:

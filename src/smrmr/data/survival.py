@@ -9,15 +9,19 @@ residual, the event less what was to be expected, and :math:`\mathrm{sign}(M_i) 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Data, Mask, Matrix, Vector
+from .messages import warn
 
 FEWEST_EVENTS = 5
 EVENTS = frozenset(("event", "status", "dead", "died", "death", "cens", "observed"))
+SAID_OF_EVENTS = EVENTS | {"relapse"}  # words in names of columns that are warned of
+SAID_OF_TIMES = frozenset(("time", "days", "weeks", "months", "years", "survival", "duration"))
 NEWTON_STEPS = 50
 RIDGE = 1e-4  # of coefficients, per row, so that a covariate that parts all events is no trouble
 
@@ -25,6 +29,27 @@ RIDGE = 1e-4  # of coefficients, per row, so that a covariate that parts all eve
 def looks_like_survival(y: Data) -> bool:
     """Whether y is an array of fields, as scikit-survival makes them."""
     return getattr(getattr(y, "dtype", None), "names", None) is not None
+
+
+def warn_if_survival(y: Data) -> None:
+    """Warn of a table of two columns that by names and values are an event and a time."""
+    if not (hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 2):
+        return
+    columns = [(str(name), y.iloc[:, k].to_numpy()) for k, name in enumerate(y.columns)]
+    for (event, events), (time, times) in (columns, columns[::-1]):
+        named = _says(event, SAID_OF_EVENTS) and _says(time, SAID_OF_TIMES)
+        if named and _is_event(events) and _are_times(times):
+            warn(
+                f"y looks like survival, with {event!r} and {time!r} as event and time, and is "
+                "taken for two outputs. Say target='survival' if it is, or target='continuous' to "
+                "confirm."
+            )
+            return
+
+
+def _says(name: str, words: frozenset[str]) -> bool:
+    """Whether one of these words is in a name."""
+    return not words.isdisjoint(re.split("[^a-z]+", name.lower()))
 
 
 def read_survival(y: Data) -> Matrix:
@@ -124,3 +149,7 @@ def _is_event(values: NDArray[Any]) -> bool:
     if values.dtype.kind == "b":
         return True
     return values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all())
+
+
+def _are_times(values: NDArray[Any]) -> bool:
+    return values.dtype.kind in "iuf" and bool((values >= 0).all()) and len(np.unique(values)) > 2

@@ -17,7 +17,7 @@ from .columns import MIN_ROWS, Block, Columns, first_appearance, refuse_sparse_o
 from .frames import in_pandas
 from .messages import refuse_commas, warn
 from .ranks import average_ranks
-from .survival import deviance_residuals, looks_like_survival, read_survival
+from .survival import deviance_residuals, looks_like_survival, read_survival, warn_if_survival
 
 logger = logging.getLogger(__name__)
 
@@ -85,6 +85,8 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
         return found
     if target == "ordinal":
         return Target("continuous", _stages(y), (), "ordinal")
+    if target == "auto":
+        warn_if_survival(y)
     values, labelled = _target_array(y, "y")
     if values.dtype.kind == "U" and target != "classes":
         refuse_commas(np.unique(values), "y", "; if they are labels, say target='classes'.")
@@ -145,6 +147,8 @@ def _stages(y: Data) -> Vector:
             )
         codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
         _refuse_missing(codes < 0, "y")
+        if (codes == codes[0]).all():
+            raise ValueError(f"y has the single value {dtype.categories[codes[0]]}. It must vary.")
         return average_ranks(codes)
     values, labelled = _target_array(y, "y")
     if labelled or values.ndim > 1:

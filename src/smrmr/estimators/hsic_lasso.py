@@ -23,10 +23,10 @@ from .rankings import Ranking
 class HSICLasso(Ranking):
     r"""HSIC Lasso (Yamada et al. 2014) and its block form (Climente-Gonzalez et al. 2019).
 
-    .. math:: \min_{\theta \ge 0} \; \tfrac12 \theta' D \theta - r'\theta + \lambda 1'\theta
+    .. math:: \min_{\theta \ge 0} \; \tfrac12 \theta' D \theta - d'\theta + \lambda 1'\theta
 
     on normalised HSIC associations: a LASSO regression of the target's centred kernel matrix on
-    those of the features. As lambda falls from :math:`\max_k r_k` features enter one by one; the
+    those of the features. As lambda falls from :math:`\max_k d_k` features enter one by one; the
     first `n_features_to_select` are kept. Redundancy is computed for entering features only. A
     rival, of which the paper's problem with `L1` and `HSIC` is a close relative.
 

@@ -70,7 +70,8 @@ class SmRMR(Selector):
         correlate by at least so much on average (Spearman, in size). None or 1: only copies.
         Several cuts: every finding is reported for the smallest group that it can be told for.
         ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns so alike,
-        with tests of up to 30,000 features; only copies with knockoffs.
+        with tests of up to 30,000 features; only copies with knockoffs, and with the rules
+        ``"by"`` and ``"holm"`` of `ConditionalTests`.
     feature_groups
         Groups of features to ask about instead: a name or number per feature, or a mapping from
         names of features.
@@ -175,7 +176,14 @@ class SmRMR(Selector):
         return cls(fdr, control=KnockoffFilter.paper(measure=measure, penalty=penalty), **settings)
 
     def fit(
-        self, X: Data, y: Data, *, covariates: Data = None, groups: Data = None, **unknown: Any
+        self,
+        X: Data,
+        y: Data,
+        *,
+        covariates: Data = None,
+        groups: Data = None,
+        aggregate: str | None = None,
+        **unknown: Any,
     ) -> SmRMR:
         """Select features of X that tell about y.
 
@@ -188,6 +196,8 @@ class SmRMR(Selector):
             array, of numbers and labels.
         groups
             What rows belong to, such as a patient, plate or family, see `smrmr.select`.
+        aggregate
+            ``"mean"``: compare groups by their means whatever y and X are.
         **unknown
             Refused; ``sample_weight`` with the reason.
 
@@ -216,7 +226,13 @@ class SmRMR(Selector):
         X = self._filled(X, learn=True)
         recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
         study = self._read(
-            X, y, self.target, covariates=covariates, groups=groups, always_keep=self.always_keep
+            X,
+            y,
+            self.target,
+            covariates=covariates,
+            groups=groups,
+            aggregate=aggregate,
+            always_keep=self.always_keep,
         )
         if logger.isEnabledFor(logging.INFO):
             from ..report.words import reach  # takes longer to load than a small fit takes

@@ -92,14 +92,17 @@ class Trends:
 
 
 def find_trends(
-    study: Study, features: Indices, n_selected: int, q_values: Vector, nominal: Mask
+    study: Study, features: Indices, selected: Indices, q_values: Vector, nominal: Mask
 ) -> Trends:
-    """Look at the first 50 of these features, each alone.
+    """Look at those of these features, best first, that are selected or stand out, each alone.
 
-    At more if more are selected, or are by levels up to 0.5, and at fewer of very many rows.
+    That is all that are selected, or are by levels up to 0.5, and the first 50; at fewer of very
+    many rows, the selected before all others.
     """
-    wanted = max(USUAL_FEATURES, n_selected, int(np.count_nonzero(q_values <= FOUND)))
-    features = features[: max(min(wanted, MOST_VALUES // study.columns.n_rows), AT_ONCE)]
+    found = features[q_values[features] <= FOUND]
+    wanted = dict.fromkeys([*selected, *found, *features[:USUAL_FEATURES]])
+    most = max(MOST_VALUES // study.columns.n_rows, AT_ONCE)
+    features = features[np.isin(features, [*wanted][:most])]
     against = _Classes if study.target.kind == "classes" else _Numbers
     target, looks = against.of(study.target), list[Any]()
     for start in range(0, len(features), AT_ONCE):

@@ -23,7 +23,7 @@ def first_to_enter(
     r"""Follow the path until `n_features` are active and the next one is about to enter.
 
     The minimiser over :math:`\theta \ge 0` of
-    :math:`\tfrac12 \theta' D \theta - r'\theta + \lambda 1'\theta` is piecewise linear in
+    :math:`\tfrac12 \theta' D \theta - d'\theta + \lambda 1'\theta` is piecewise linear in
     :math:`\lambda`: on the active set it moves along :math:`D_{AA}^{-1} 1` until a feature reaches
     the largest correlation (it enters) or a coefficient reaches 0 (it leaves). This is least angle
     regression with the LASSO and sign constraints of Efron et al. (2004). `redundancy_with(k)` is

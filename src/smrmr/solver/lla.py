@@ -89,7 +89,7 @@ class SolutionPath:
 
 
 def loss(associations: Associations, theta: Vector) -> float:
-    r"""Loss without penalty, :math:`\tfrac12 - r'\theta + \tfrac12 \theta' D \theta`.
+    r"""Loss without penalty, :math:`\tfrac12 - d'\theta + \tfrac12 \theta' D \theta`.
 
     Paper: eq. (2.3), label ``unpen_loss``, with D(Y, Y) = 1.
     """
@@ -113,10 +113,10 @@ def solve(
 ) -> Solution:
     r"""Coefficients of the penalised mRMR problem.
 
-    .. math:: \min_{\theta \ge 0} \; \tfrac12 - r'\theta + \tfrac12 \theta' D \theta
+    .. math:: \min_{\theta \ge 0} \; \tfrac12 - d'\theta + \tfrac12 \theta' D \theta
               + \sum_k p(\lambda, \theta_k)
 
-    with r the relevance and D the redundancy. Paper: eq. (2.4), label ``penalized_mrmr``. SCAD and
+    with d the relevance and D the redundancy. Paper: eq. (2.4), label ``penalized_mrmr``. SCAD and
     MCP are solved by local linear approximation (Algorithm 1): a LASSO, then LASSOs weighted by the
     slope of the penalty at the last solution, as many as the penalty's ``lla_steps`` in all or
     until theta moves less than 1e-6. On :math:`\theta \ge 0` each of them is a convex quadratic
@@ -177,7 +177,7 @@ def solution_path(
 ) -> SolutionPath:
     r"""Solutions of `solve` along decreasing lambdas.
 
-    From :math:`\lambda_{\max} = \max_k r_k`, the largest relevance, where all coefficients are 0,
+    From :math:`\lambda_{\max} = \max_k d_k`, the largest relevance, where all coefficients are 0,
     down to `floor` times that. Paper: section 5.1.2, where lambda is chosen on such a path.
 
     Parameters

@@ -42,6 +42,8 @@ class ConditionalTests:
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
         dependence of p-values) or ``"holm"`` (no false feature at all, with probability 1 - fdr).
+        With the last two single features are asked about, and groups of look-alikes only if
+        ``alike`` gives a cut.
     proposals
         What proposes features for the kernel ridge regression of y: one or more of ``"lasso"``,
         ``"mcp"`` and ``"mrmr"`` (the paper's problem), joined by ``+``.
@@ -143,7 +145,10 @@ class ConditionalTests:
             with work.stage("fits without a feature", steps=True):
                 guarded = second_pass(inputs, fitters, results, self.guard, work)
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
-        return _evidence(inputs, fitters, results, guarded, groups, self.multiplicity, settings)
+        categories = np.flatnonzero(study.columns.nominal)
+        return _evidence(
+            inputs, fitters, results, guarded, groups, categories, self.multiplicity, settings
+        )
 
 
 def _fitters(inputs: Inputs, proposals: list[str], work: Work) -> list[BestFitter]:
@@ -182,6 +187,7 @@ def _evidence(
     results: Results,
     guarded: Indices,
     groups: Groups,
+    categories: Indices,
     multiplicity: str,
     settings: dict[str, Any],
 ) -> TestEvidence:
@@ -207,7 +213,9 @@ def _evidence(
         best.append(entry[np.lexsort((smallest, inputs.feature_of))[first]])
         members.append(spread(over_parts(combine_groups(results.p[entry], inputs.feature_of)), 1.0))
         rests.append(spread(combine(results.rests[best[-1]].T), 1.0))
-        effects.append(spread(results.effects[best[-1]].T, 0.0))
+        effect = results.effects[best[-1]].T
+        effect = np.where(np.isin(features, categories), np.abs(effect), effect)
+        effects.append(spread(effect, 0.0))
     nearest = results.straight[best[0], 0]
     neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
     return TestEvidence(
@@ -223,6 +231,7 @@ def _evidence(
         similarity=spread(results.similarity[best[0]], 0.0),
         tested=np.sort(features),
         guarded=np.unique(features[inputs.feature_of[results.rows[guarded]]]),
+        categories=categories,
         fits=tuple(
             Fit(
                 part=fitter.part.name,

@@ -59,7 +59,8 @@ class TestEvidence:
         known: if it is large, the feature could be the one that carries what the group tells.
     effects
         For each partition and part of the target the correlation of what is left of a feature with
-        what is left of the target: its sign is the direction.
+        what is left of the target: its sign is the direction. That of a category goes by its most
+        telling level and has no sign.
     left
         Share of a feature's variance that its neighbours do not explain, in the finest partition.
     neighbour, similarity
@@ -68,6 +69,8 @@ class TestEvidence:
     tested, guarded
         Features that were tested, and those whose p-value was raised because what is left of
         them still depends on another feature.
+    categories
+        Features whose values are labels without an order.
     fits
         How each part of the target was fitted.
     multiplicity
@@ -88,6 +91,7 @@ class TestEvidence:
     similarity: Vector
     tested: Indices
     guarded: Indices
+    categories: Indices
     fits: tuple[Fit, ...]
     multiplicity: str
     settings: dict[str, Any]
@@ -268,9 +272,10 @@ class TestEvidence:
 
         ``"rises"`` or ``"falls"`` says what the target does as the feature rises; of several
         outputs the one of largest effect is named. With classes, `labels` being their names, it is
-        the class that the feature is highest in. ``"unclear"`` are effects within two standard
-        errors of 0: weak ones, and those that go up here and down there. Features that were not
-        tested have neither direction nor effect, and so have copies, which may run backwards.
+        the class that the feature is highest in. A category does not rise: ``"category"``.
+        ``"unclear"`` are effects within two standard errors of 0: weak ones, and those that go up
+        here and down there. Features that were not tested have neither direction nor effect, and
+        so have copies, which may run backwards.
         """
         names, effects = self._parts, self.effects[partition]
         if labels and len(self.fits) == 1:  # of two classes, one is the other's reverse
@@ -283,6 +288,7 @@ class TestEvidence:
         if not labels:
             ways = np.where(effect > 0, "rises", "falls").astype(object)
             way = ways if len(names) == 1 else way + " " + ways
+        way = np.where(np.isin(np.arange(self.n_features), self.categories), "category", way)
         way = np.where(np.abs(effect) < 2 / np.sqrt(n_rows), "unclear", way)
         return np.where(self._was_tested, way, ""), np.where(self._was_tested, effect, 0.0)
 

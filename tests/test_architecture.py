@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from smrmr.control.conditional.layout import lay_out
+from smrmr.control.conditional.inputs import prepare_inputs
 
 from smrmr import Recipe, simulate
 from smrmr.data.study import read_study
@@ -86,7 +86,7 @@ def test_tests_see_the_shapes_it_tells(study):
     cuts = recipe.cuts_for(columns.n_rows, columns.n_columns)
     groups = find_groups(columns, recipe.control.by_rank, cuts, None, work)
     assert {len(numbers) for numbers in groups.hypotheses} == {5000}
-    n_genes, n_rows = lay_out(study, groups, "pc", work).Z.shape
+    n_genes, n_rows = prepare_inputs(study, groups, "pc", work).Z.shape
     assert f"`Z` of {n_genes:,} by {n_rows}" in TEXT
 
 

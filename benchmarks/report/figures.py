@@ -47,6 +47,7 @@ RIVALS = {
     "mRMR (MIQ)": ("#7fc08a", "v"),
     "HSIC-LASSO": ("#6a3d9a", "P"),
     "HSIC-LASSO (blocks)": ("#b695dd", "P"),
+    "Boruta": ("#2f9e9e", "d"),
     "LASSO knockoffs": ("#8c6d46", "h"),
     "MLR knockoffs": ("#c9a66b", "h"),
     "d0CRT": ("#1b7f4b", "v"),

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from smrmr.control.conditional.inputs import prepare_inputs
 
 from smrmr import Recipe, simulate
+from smrmr.control.conditional.inputs import prepare_inputs
 from smrmr.data.study import read_study
 from smrmr.groups.groups import find_groups
 from smrmr.runs.work import Work

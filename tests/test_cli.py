@@ -15,6 +15,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from doc_blocks import run_command
 from smrmr import KnockoffFilter, Recipe, simulate
 from smrmr.cli.commands import app
 from smrmr.settings import write_setting
@@ -83,10 +84,7 @@ def test_examples_of_every_help_page_work_when_pasted(tmp_path, monkeypatch):
         said = " ".join(CliRunner().invoke(app, [command, "--help"]).stdout.split())
         (example,) = re.findall(r"Example: (.*?) [╭│]", said)
         for line in example.split(" && "):
-            program, *arguments = line.split()
-            assert program == "smrmr"
-            done = CliRunner().invoke(app, arguments)
-            assert done.exit_code == 0, (line, done.output)
+            run_command(line)
 
 
 @pytest.fixture

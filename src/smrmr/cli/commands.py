@@ -258,7 +258,7 @@ def example(
 ) -> None:
     """Print a small table to try things on, as CSV: 120 simulated patients, 150 genes.
 
-    Example: smrmr example > table.csv && smrmr select table.csv --target response --fdr 0.1
+    Example: smrmr example > table.csv
     """
     with clear_errors():
         from .actions import print_example

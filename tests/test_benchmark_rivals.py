@@ -90,6 +90,7 @@ def test_rivals_refuse_what_they_cannot_take():
 
 def test_gcm_is_the_formula_of_its_paper(rng):
     """Oracle: every feature left out of both fits, and T from sums of products (eq. 3 there)."""
+    pytest.importorskip("sklearn", "1.7", reason="the benchmarks need scikit-learn 1.7")
     X = rng.normal(size=(80, 6)) * [1, 5, 1, 1, 1, 1] + 3
     X[:, 3] = 1.0  # constant
     y = X[:, 0] + 0.3 * X[:, 1] + rng.normal(size=80) + 7

@@ -16,14 +16,14 @@ import pandas as pd
 import smrmr
 from smrmr.data import read_data
 
-DEMO = ("demo", "--n", "100", "--p", "60", "--design", "1.d")
+DEMO = ("demo", "--n", "100", "--p", "100", "--design", "1.d")
 
 
 def run(folder: Path, *arguments: str) -> str:
     """What the installed command prints in a folder; an error if it fails."""
     command = Path(sysconfig.get_path("scripts")) / "smrmr"
     done = subprocess.run(
-        [command, *arguments], cwd=folder, check=True, capture_output=True, encoding="utf-8"
+        [command, *arguments], cwd=folder, check=True, stdout=subprocess.PIPE, encoding="utf-8"
     )
     return done.stdout
 

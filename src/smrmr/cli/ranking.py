@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,8 @@ NO_GUARANTEE = (
 
 def rank_features(options: dict[str, Any]) -> None:
     """Read a table, rank its features, and print or write the best."""
-    method, k, out = options["method"], options["k"], options["out"]
+    method, k = options["method"], options["k"]
+    out = None if options["out"] is None else Path(options["out"])  # older typer gives text
     check_choice("method", method, METHODS)
     if k < 1:
         raise ValueError(f"-k {k} is no number of features. Give 1 or more.")

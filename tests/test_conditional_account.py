@@ -381,9 +381,13 @@ def invoke(*arguments):
     ("options", "control"),
     [
         ([], "tests"),
-        (["--control", "tests"], "tests"),
+        pytest.param(["--control", "tests"], "tests", marks=pytest.mark.slow),
         (["--multiplicity", "by"], "tests(multiplicity=by)"),
-        (["--control", "tests(multiplicity=by)"], "tests(multiplicity=by)"),
+        pytest.param(
+            ["--control", "tests(multiplicity=by)"],
+            "tests(multiplicity=by)",
+            marks=pytest.mark.slow,
+        ),
         (["--control", "tests", "--multiplicity", "holm"], "tests(multiplicity=holm)"),
     ],
 )

@@ -40,8 +40,8 @@ def data():
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [
-        case
-        for control in ("knockoffs", "tests")
+        pytest.param(*case, marks=marks)
+        for control, marks in (("knockoffs", pytest.mark.slow), ("tests", ()))
         for case in estimator_checks_generator(
             SmRMR(control=control, on_empty="lead", random_state=0)
         )
@@ -49,7 +49,7 @@ def data():
     ids=lambda value: str(getattr(getattr(value, "func", value), "__name__", value)),
 )
 def test_scikit_learn_checks(estimator, check):
-    """All of them, none expected to fail.
+    """All of them, none expected to fail; the estimator is the same with every controller.
 
     Several ask for columns where X is noise, so for the best one where nothing is selected.
     """
@@ -109,7 +109,7 @@ def test_names_go_in_and_come_out(data):
 
 
 def test_works_in_pipelines_and_searches():
-    data = simulate("1.d", n=450, p=95, random_state=0)
+    data = simulate("1.c", n=200, p=40, random_state=0)
     control = KnockoffFilter(lam=0.01)
     selector = SmRMR(fdr=0.4, control=control, on_empty="relax", random_state=0)
     pipeline = make_pipeline(selector, LinearRegression())

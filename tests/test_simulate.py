@@ -38,10 +38,11 @@ SIGNAL = {  # E[y | x] up to the noise N(0, 1), as printed
 @pytest.mark.parametrize("design", list(PRINTED))
 def test_features_and_support_are_as_printed(design):
     support, correlation, target = PRINTED[design]
-    data = smrmr.simulate(design, 20_000, 100, random_state=1)
+    p = support[-1] + 10
+    data = smrmr.simulate(design, 20_000, p, random_state=1)
     assert data.support.tolist() == support
     assert data.target == target
-    lags = np.abs(np.subtract.outer(np.arange(100), np.arange(100)))
+    lags = np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
     expected = np.where(lags == 0, 1.0, correlation**lags)
     assert_allclose(np.cov(data.X.T), expected, atol=0.05)
 

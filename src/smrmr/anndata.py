@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from . import pipeline
 from .data.messages import did_you_mean, named, refuse_twice
 from .data.sources import as_source, subset
-from .recipe import Recipe
+from .recipe import Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .settings import parse_bytes
@@ -96,7 +96,7 @@ def select(
     """
     _check(adata, copy)
     adata = adata.copy() if copy else adata
-    recipe = Recipe() if recipe is None else recipe
+    recipe = as_recipe(recipe)
     X, names = _matrix(adata, layer, use_raw)
     features = _named(X, names, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)

@@ -17,7 +17,7 @@ from .data.study import Study, read_study
 from .groups.alike import likeness_to
 from .groups.groups import find_groups
 from .measures.protocol import Measure
-from .recipe import Recipe
+from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
@@ -83,7 +83,8 @@ def select(
     ValueError
         If X or y has missing values, X has text, or rows of X, y, covariates and groups do not
         match; if the target is constant, or all features are; if covariates explain the target; if
-        `run_dir` holds another run. The message names columns and says what to change.
+        `recipe` is no `Recipe`, or `run_dir` holds another run. The message names columns and says
+        what to change.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def select(
     >>> sorted(found.selected.tolist())
     [0, 5]
     """
-    recipe = Recipe() if recipe is None else recipe
+    recipe = as_recipe(recipe)
     study = read_study(
         X,
         y,

@@ -15,7 +15,7 @@ from ..data.target import Target
 from ..measures import as_measure
 from ..measures.protocol import Measure
 from ..runs.work import Work
-from ..settings import check_choice, parse_bytes
+from ..settings import check_choice, check_jobs, check_number, parse_bytes
 from ..types import Data, Indices, Vector
 from .mutual_information import DiscreteInformation, Information, NeighbourInformation
 from .selector import Selector
@@ -34,6 +34,7 @@ class Ranking(Selector):
     max_memory: str | int = "1GB"
 
     def _read(self, X: Data, y: Data, target: str, **beside: Data) -> Study:
+        check_jobs(self.n_jobs)
         study = super()._read(X, y, target, **beside)
         n = self.n_features_to_select
         if not isinstance(n, int | np.integer) or n < 1:
@@ -117,6 +118,8 @@ class SIS(Ranking):
         ValueError
             If a setting is not possible, X or y has missing values or text, or rows do not match.
         """
+        if self.threshold is not None:
+            check_number("threshold", self.threshold)
         study = self._read(X, y, self.target)
         work = Work(self.n_jobs, parse_bytes(self.max_memory))
         engine = Associator(study.columns, as_measure(self.measure), work)

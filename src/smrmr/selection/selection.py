@@ -17,6 +17,7 @@ from ..control.answer import answer
 from ..control.decision import Decision
 from ..recipe import Recipe
 from ..runs.plain import read_plain, write_plain
+from ..settings import check_count
 from ..types import Indices, Vector
 from .pictures import Picture
 from .tables import table_of_features, table_of_groups, table_of_hypotheses
@@ -222,6 +223,11 @@ class Selection(Views):
         -------
         pandas.DataFrame
             A row for each, best first.
+
+        Raises
+        ------
+        ValueError
+            If `most` is not a whole number of 0 or more.
         """
         table = table_of_hypotheses(self, self._best_left(most))
         shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
@@ -240,11 +246,17 @@ class Selection(Views):
         -------
         ndarray
             Positions, best first.
+
+        Raises
+        ------
+        ValueError
+            If `most` is not a whole number of 0 or more.
         """
         return np.asarray(self.evidence.leads[self._best_left(most)])
 
     def _best_left(self, most: int) -> Indices:
         """The best hypotheses of features that were not selected."""
+        check_count("most", most, least=0)
         order = self.evidence.order
         features = self.evidence.leads[order]
         new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)

@@ -12,7 +12,7 @@ from ...data.scaling import unit_columns
 from ...groups.copies import Copies, signs_against, tiles
 from ...groups.fingerprints import have_ties
 from ...runs.blocks import one_blas_thread
-from ...settings import EqualByText, check_choice
+from ...settings import EqualByText, as_numbers, check_choice
 from ...types import Indices, Mask, Matrix, Vector
 from .correlations import Correlations
 from .covariance import ESTIMATES, check_covariance, estimate
@@ -111,7 +111,9 @@ class Gaussian(EqualByText):
         if isinstance(self.covariance, str):
             check_choice("covariance", self.covariance, ("auto", *ESTIMATES))
         else:
-            object.__setattr__(self, "covariance", np.asarray(self.covariance, dtype=np.float64))
+            needed = "Give a (p, p) matrix, or the name of an estimate such as 'auto'."
+            matrix = as_numbers("covariance", self.covariance, needed)
+            object.__setattr__(self, "covariance", matrix)
 
     @property
     def by_rank(self) -> bool:

@@ -156,7 +156,7 @@ class Bayes:
     Parameters
     ----------
     penalties
-        Penalties to choose from; the method's own unless given.
+        One or more penalties to choose from; the method's own unless given.
     folds
         Parts of the rows, each held out once.
     trials
@@ -180,7 +180,9 @@ class Bayes:
     alias: ClassVar[str] = "bayes"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "penalties", tuple(map(as_penalty, self.penalties)))
+        several = np.iterable(self.penalties) and not isinstance(self.penalties, str)
+        penalties = self.penalties if several else (self.penalties,)
+        object.__setattr__(self, "penalties", tuple(map(as_penalty, penalties)))
         check_count("folds", self.folds, least=2)
         check_count("trials", self.trials)
 

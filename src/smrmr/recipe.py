@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .control import as_control
-from .control.answer import ON_EMPTY
+from .control.fallback import ON_EMPTY
 from .data.target import TARGETS
 from .groups.alike import ALL_PAIRS
 from .settings import check_choice, check_count, check_jobs, check_level, parse_bytes, write_setting

@@ -220,7 +220,7 @@ def _decide_by_knockoffs(
         fdr=fdr,
         level=level,
         rule=rule,
-        n_needed=fewest(fdr),
+        n_needed=fewest_selectable(fdr),
     )
 
 
@@ -246,7 +246,7 @@ def _decide_by_e_values(draws: Matrix, fdr: float, inner_fdr: float) -> Decision
         fdr=fdr,
         level=fdr,
         rule="e-values",
-        n_needed=fewest(inner_fdr),
+        n_needed=fewest_selectable(inner_fdr),
     )
 
 
@@ -327,6 +327,6 @@ def higher_levels(fdr: float) -> list[float]:
     return [min(round(fdr + STEP * i, 10), 1.0) for i in range(1, steps + 1)]
 
 
-def fewest(fdr: float) -> int:
+def fewest_selectable(fdr: float) -> int:
     """Fewest features that knockoff+ can select at a level."""
     return int(np.ceil(1 / fdr - 1e-9))

@@ -114,7 +114,7 @@ class HSICLasso(Ranking):
             lambda k: np.mean([one.with_feature(k) for one in blocks], axis=0),
             min(self.n_features_to_select, study.columns.n_columns),
         )
-        self._keep(found.order, found.theta, relevance)
+        self._set_ranking(found.order, found.theta, relevance)
         return self
 
     def _scaled(self, study: Study) -> tuple[Study, HSIC]:

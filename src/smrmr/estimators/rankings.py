@@ -41,7 +41,7 @@ class Ranking(Selector):
             raise ValueError(f"n_features_to_select={n!r} must be a positive integer.")
         return study
 
-    def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
+    def _set_ranking(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
         """Rank the chosen in their order, the others after them by relevance."""
         self.scores_: Vector = scores
         self.relevance_: Vector = relevance
@@ -129,7 +129,7 @@ class SIS(Ranking):
             chosen = order[: self.n_features_to_select]
         else:
             chosen = order[relevance[order] >= self.threshold]
-        self._keep([int(k) for k in chosen], relevance, relevance)
+        self._set_ranking([int(k) for k in chosen], relevance, relevance)
         return self
 
 
@@ -230,7 +230,7 @@ class MRMR(Ranking):
             scores[best] = criterion[best]
             free[best] = False
             chosen.append(best)
-        self._keep(chosen, scores, relevance)
+        self._set_ranking(chosen, scores, relevance)
         return self
 
     def _criterion(self, relevance: Vector, redundancy: Vector) -> Vector:

@@ -205,15 +205,15 @@ class Gaussian(EqualByText):
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(modelled, modelled)]
         correlations, name = estimate(scores, sigma)
-        spreads = correlations.decorrelation(self.s, groups[modelled])
+        S_blocks = correlations.decorrelation(self.s, groups[modelled])
 
         whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
-        whole[:, modelled] = correlations.draw(scores, spreads, noise_rng)
+        whole[:, modelled] = correlations.draw(scores, S_blocks, noise_rng)
         signs = signs_against(plain, leaders)
         whole[:, followers] = whole[:, leaders[followers]] * signs[followers]
         s = np.zeros(values.shape[1])
-        for columns, spread in zip(correlations.members, spreads, strict=True):
-            s[modelled[columns]] = np.diag(spread)
+        for columns, S in zip(correlations.members, S_blocks, strict=True):
+            s[modelled[columns]] = np.diag(S)
         s[followers] = s[leaders[followers]]
         drawn = _from_scores(whole, values, scored | copies.constant)
         return Knockoffs(drawn, s, name, copies, correlations)

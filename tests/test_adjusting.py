@@ -158,7 +158,7 @@ def test_rows_of_one_group_stay_on_one_side(rng):
     study = read_study(X, rng.standard_normal(150), groups=GROUPS)
     for seed in range(5):
         child = np.random.default_rng(seed)
-        screen, chosen = split_rows(study.target, 0.4, child, study.rows.codes)
+        screen, chosen = split_rows(study.target, 0.4, child, study.row_groups.codes)
         assert not set(GROUPS[screen]) & set(GROUPS[chosen])
         assert len(screen) + len(chosen) == 150
         fold = deal_folds(Pairs(study, np.ones(150, np.intp)), 5, child)

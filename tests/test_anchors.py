@@ -12,7 +12,7 @@ from columns import frame, variables
 from smrmr.measures import ProjectionCorrelation, as_measure, projection
 from smrmr.measures import projection_loops as loops
 from smrmr.measures.projection_parts import spread_anchors
-from smrmr.measures.vectors import BLOCK
+from smrmr.measures.vector_instructions import BLOCK
 from smrmr.settings import write_setting
 
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")

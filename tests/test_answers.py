@@ -34,7 +34,7 @@ from smrmr import (
     simulate,
 )
 from smrmr.cli.commands import app
-from smrmr.control.decision import fewest
+from smrmr.control.decision import fewest_selectable
 from smrmr.data.study import read_study
 from smrmr.report.words import level_that_selects, reach
 from smrmr.runs.progress import progress_bars
@@ -307,7 +307,7 @@ def test_what_a_level_can_find_is_told_beforehand():
     several = Recipe(fdr=0.2, control=KnockoffFilter(n_draws=3))
     assert "at least 10 features" in reach(several, 100)
     assert "nothing can be selected" in reach(Recipe(fdr=0.05, control="paper"), 10)
-    assert fewest(0.2) == 5
+    assert fewest_selectable(0.2) == 5
     assert "one p-value below about 0.002 is enough" in reach(Recipe(fdr=0.2), 100)
     by = 0.2 / 100 / np.sum(1 / np.arange(1, 101))
     assert f"below about {by:.1g} is" in reach(

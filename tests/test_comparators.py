@@ -296,7 +296,7 @@ def test_asking_for_more_features_than_there_are(selector, rng):
         (MRMR(scheme="ratio"), "'difference' or 'quotient'"),
         (MRMR(measure="nope"), "'pearson'"),
         (HSICLasso(width="wide"), "'sd' or 'median'"),
-        (HSICLasso(block_size=3), "samples per block"),
+        (HSICLasso(block_size=3), "block_size=3 must be a whole number of 4 or more"),
         (HSICLasso(block_size=500), "samples per block"),
     ],
 )

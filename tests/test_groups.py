@@ -27,9 +27,9 @@ from smrmr.data.feature_groups import groups_named
 from smrmr.groups.alike import find_alike
 from smrmr.groups.copies import find_copies
 from smrmr.groups.fingerprints import _digests, _weights
-from smrmr.groups.given import read_feature_groups
 from smrmr.groups.groups import find_groups
 from smrmr.groups.near import near_pairs
+from smrmr.groups.user_groups import read_feature_groups
 from smrmr.report import render
 from smrmr.runs.work import Work
 

@@ -12,8 +12,8 @@ from scipy.linalg import toeplitz
 import smrmr
 from recipes import recipe
 from smrmr import Bayes, Gaussian, KnockoffFilter, Recipe, Selection, select, simulate
-from smrmr.control.knockoffs.folds import Problem, deal_folds
-from smrmr.control.knockoffs.pairs import Pairs, associate_pairs, pair
+from smrmr.control.knockoffs.folds import TuningProblem, deal_folds
+from smrmr.control.knockoffs.pairs import Pairs, associate_pairs, pair_with_knockoffs
 from smrmr.control.knockoffs.screening import split_rows
 from smrmr.data.columns import Columns
 from smrmr.data.study import Study, adjusted, read_study
@@ -39,13 +39,13 @@ def paired_columns(control, n=60, p=40, design="1.c", seed=0, covariates=None):
     rows = found.rows_select
     copies = find_copies(Columns.bare(values[rows]), control.knockoffs.by_rank)
     drawn = control.knockoffs.draw(values[rows], copies, found.kept, rows, np.random.default_rng(2))
-    return pair(values, drawn.X_knockoff, study, found)
+    return pair_with_knockoffs(values, drawn.X_knockoff, study, found)
 
 
 def posed(pairs, control):
     """The problem of choosing lambda for these pairs."""
     associations = associate_pairs(pairs, control.measure, control.cross_terms, Work())
-    return Problem(pairs, control.measure, control.cross_terms, associations, control.penalty)
+    return TuningProblem(pairs, control.measure, control.cross_terms, associations, control.penalty)
 
 
 def solved(pairs, control):

@@ -14,9 +14,13 @@ from smrmr import (
     HSIC,
     MCP,
     SCAD,
+    SIS,
+    Associations,
     Bayes,
+    ConditionalTests,
     CrossValidation,
     Gaussian,
+    HSICLasso,
     KnockoffFilter,
     Pearson,
     Recipe,
@@ -146,3 +150,54 @@ def test_results_with_arrays_can_be_compared():
     for one, other in results:
         assert one == one
         assert one != other
+
+
+X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30.0)
+APART = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
+RAGGED = [[1.0, 0.2], [0.2]]
+WRONG_CALLS = {
+    # what came in: a call, and words of the message, which say what is needed
+    "recipe as text": (
+        lambda: smrmr.select(X, Y, "knockoffs"),
+        r"recipe='knockoffs' is not a Recipe.*Recipe\(control='knockoffs'\)",
+    ),
+    "control as recipe": (lambda: smrmr.select(X, Y, KnockoffFilter()), "is not a Recipe"),
+    "W as text": (lambda: smrmr.decide("x", 0.1), "W='x'.*One importance per feature"),
+    "ragged W": (lambda: smrmr.decide(RAGGED, 0.1), "rows that differ in length.*One importance"),
+    "bounds of text": (lambda: smrmr.false_discovery_bounds(["a"]), "W=.*One importance"),
+    "bounds of ragged W": (lambda: smrmr.false_discovery_bounds(RAGGED), "differ in length"),
+    "lambda as text": (lambda: smrmr.solve(APART, lam="x"), "lam='x' is not a lambda.*at least 0"),
+    "tolerance as text": (lambda: smrmr.solve(APART, tol="x"), "tol='x' must be a number above 0"),
+    "array to solve": (lambda: smrmr.solve(np.eye(2)), r"no relevance and redundancy.*associate"),
+    "array to a path": (lambda: smrmr.solution_path(np.eye(2)), "no relevance and redundancy"),
+    "text as relevance": (
+        lambda: smrmr.solve(Associations("x", np.eye(2), "continuous")),
+        "relevance='x'.*One number per feature",
+    ),
+    "lambdas as text": (lambda: smrmr.solution_path(APART, lams="x"), "lams='x'.*decreasing order"),
+    "number of lambdas": (lambda: smrmr.solution_path(APART, n_lams="x"), "n_lams='x'.*1 or more"),
+    "floor of lambdas": (lambda: smrmr.solution_path(APART, floor="x"), "floor='x'.*above 0"),
+    "ragged covariance": (lambda: Gaussian(covariance=RAGGED), r"covariance=.*\(p, p\) matrix"),
+    "number as proposals": (lambda: ConditionalTests(proposals=3), "proposals=3.*'lasso', 'mcp'"),
+    "number as penalties": (lambda: Bayes(penalties=3), "penalty=3 is not known.*'mcp'"),
+    "threshold as text": (lambda: SIS(threshold="x").fit(X, Y), "threshold='x' must be a number"),
+    "block size as text": (lambda: HSICLasso(block_size="x").fit(X, Y), "block_size='x'.*of 4 or"),
+    "permutations as text": (
+        lambda: HSICLasso(n_permutations="x").fit(X, Y),
+        "n_permutations='x'.*1 or more",
+    ),
+    "no threads": (lambda: smrmr.associate(X, Y, n_jobs=0), "n_jobs=0.*Give 1 or more, or -1"),
+    "no threads of a rival": (lambda: SIS(n_jobs=0).fit(X, Y), "n_jobs=0.*Give 1 or more"),
+    "leads as text": (lambda: smrmr.select(X, Y).leads("x"), "most='x'.*whole number of 0 or more"),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG_CALLS.values(), ids=WRONG_CALLS)
+def test_what_cannot_be_used_is_refused_in_our_words(call, message):
+    """Oracle: messages by hand, of what came in and what is needed."""
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_single_penalty_to_choose_from_is_not_read_letter_by_letter():
+    assert Bayes(penalties="mcp") == Bayes(penalties=("mcp",)) == Bayes(penalties=MCP())

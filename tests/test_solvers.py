@@ -327,7 +327,7 @@ def test_failure_is_a_warning_and_a_field(rng, monkeypatch):
     [
         ({"lam": -1}, "at least 0"),
         ({"lam": float("nan")}, "at least 0"),
-        ({"tol": 0}, "a positive number"),
+        ({"tol": 0}, "a number above 0"),
         ({"penalty": "ridge"}, "'mcp'"),
     ],
 )

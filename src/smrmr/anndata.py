@@ -12,9 +12,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from . import pipeline
-from .data.messages import did_you_mean, named, refuse_twice
+from .data.messages import did_you_mean, named, refuse_repeated
 from .data.sources import as_source, subset
-from .recipe import Recipe
+from .recipe import Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .settings import parse_bytes
@@ -96,7 +96,7 @@ def select(
     """
     _check(adata, copy)
     adata = adata.copy() if copy else adata
-    recipe = Recipe() if recipe is None else recipe
+    recipe = as_recipe(recipe)
     X, names = _matrix(adata, layer, use_raw)
     features = _named(X, names, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)
@@ -161,7 +161,7 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, tuple[st
     if X is None:
         raise ValueError(f"adata has no X. Name a layer: it has {named(adata.layers) or 'none'}.")
     names = tuple(map(str, holder.var_names))
-    refuse_twice(names, "features (adata.var_names_make_unique() names them apart)")
+    refuse_repeated(names, "features (adata.var_names_make_unique() names them apart)")
     return X, names
 
 

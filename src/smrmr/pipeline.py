@@ -11,13 +11,13 @@ import numpy as np
 from numpy.random import Generator
 
 from .association.associator import Associator
-from .control.answer import answer
+from .control.fallback import decide_with_fallback
 from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
 from .groups.alike import likeness_to
 from .groups.groups import find_groups
 from .measures.protocol import Measure
-from .recipe import Recipe
+from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
@@ -83,7 +83,8 @@ def select(
     ValueError
         If X or y has missing values, X has text, or rows of X, y, covariates and groups do not
         match; if the target is constant, or all features are; if covariates explain the target; if
-        `run_dir` holds another run. The message names columns and says what to change.
+        `recipe` is no `Recipe`, or `run_dir` holds another run. The message names columns and says
+        what to change.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def select(
     >>> sorted(found.selected.tolist())
     [0, 5]
     """
-    recipe = Recipe() if recipe is None else recipe
+    recipe = as_recipe(recipe)
     study = read_study(
         X,
         y,
@@ -125,7 +126,7 @@ def select_from(
         recipe.cuts_for(study.columns.n_rows, study.columns.n_columns),
         recipe.feature_groups,
         work,
-        study.kept,
+        study.always_kept,
     )
     copies = groups.copies
     if copies.modelled.size == 0:
@@ -133,7 +134,7 @@ def select_from(
             "every column of X is constant or always kept. Features that vary are needed."
         )
     evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
-    decision = answer(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
+    decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
         leads, q_values = evidence.leads, np.ones(study.columns.n_columns)
@@ -143,7 +144,7 @@ def select_from(
         unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names
-    same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.kept]))
+    same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.always_kept]))
     leads = [np.where(n < 0, np.arange(len(n)), evidence.leads[n]) for n in evidence.hypotheses]
     return Selection(
         names=tuple(columns.name(k) for k in range(columns.n_columns)),
@@ -154,14 +155,14 @@ def select_from(
         likeness=tuple(likeness_to(columns, lead) for lead in leads),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
-        always_kept=study.kept,
+        always_kept=study.always_kept,
         unadjusted=unadjusted,
         covariates=tuple(name for name in adjusted_for if name != ROW_GROUPS),
-        n_groups_of_rows=study.rows.n_groups,
-        rows_asked=study.rows.asked,
+        n_groups_of_rows=study.row_groups.n_groups,
+        rows_asked=study.row_groups.comparison,
         on_empty=recipe.on_empty,
         n_asked=recipe.n_features,
-        target=study.target.asked or study.target.kind,
+        target=study.target.stands_for or study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
@@ -172,7 +173,7 @@ def select_from(
     )
 
 
-def select_once(
+def select_cached(
     study: Study,
     recipe: Recipe,
     rng: int | Generator | None,
@@ -183,17 +184,19 @@ def select_once(
 
     A recipe that asks for another level of the same data finds the fit there.
     """
-    key = "" if memory is None else _key(study, recipe, rng)
+    key = "" if memory is None else _cache_key(study, recipe, rng)
     if not key:
         return select_from(study, recipe, rng, progress)
     from sklearn.utils.validation import check_memory  # takes long to load
 
-    keep = check_memory(memory).cache(_kept, ignore=["study", "recipe", "rng", "progress"])
-    found: Selection = keep(key, study, recipe, rng, progress)
+    cached = check_memory(memory).cache(
+        _select_for_cache, ignore=["study", "recipe", "rng", "progress"]
+    )
+    found: Selection = cached(key, study, recipe, rng, progress)
     return found.asked_as(recipe)
 
 
-def _key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
+def _cache_key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
     """Checksum of all that the evidence depends on; nothing if that cannot be told.
 
     It cannot where a seed matters that cannot be drawn again, where data are read from a source,
@@ -211,7 +214,7 @@ def _key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
         return ""
 
 
-def _kept(
+def _select_for_cache(
     key: str, study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None
 ) -> Selection:
     """A selection for a memory, which goes by the key alone and so writes no data down."""

@@ -1,15 +1,16 @@
 """Defines Recipe: every choice of the method, checked when it is made."""
 
 from dataclasses import dataclass, fields
+from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
 
 from .control import as_control
-from .control.answer import ON_EMPTY
+from .control.fallback import ON_EMPTY
 from .data.target import TARGETS
 from .groups.alike import ALL_PAIRS
-from .settings import check_choice, check_count, check_level, parse_bytes, write_setting
+from .settings import check_choice, check_count, check_jobs, check_level, parse_bytes, write_setting
 
 WORDS = ("auto", "none")  # that stand for cuts
 
@@ -106,8 +107,7 @@ class Recipe:
                 "take one kind. Give one cut, such as alike=0.7, or use control='tests'."
             )
         parse_bytes(self.max_memory)
-        if self.n_jobs is not None:
-            check_jobs(self.n_jobs)
+        check_jobs(self.n_jobs)
         if self.on_empty == "relax" and getattr(self.control, "n_draws", 1) > 1:
             raise ValueError(
                 "on_empty='relax' chooses its level after looking, which e-values over several "
@@ -169,9 +169,14 @@ def as_cuts(alike: Any) -> tuple[float, ...]:
     return tuple(cuts)
 
 
-def check_jobs(n_jobs: Any) -> None:
-    """Refuse what cannot be a number of threads."""
-    if not isinstance(n_jobs, int) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs={n_jobs!r} is not a number of threads. Give 1 or more, or -1 for all cores."
-        )
+def as_recipe(recipe: Any) -> Recipe:
+    """The recipe itself, or the defaults for None; all else is refused."""
+    if recipe is None:
+        return Recipe()
+    if isinstance(recipe, Recipe):
+        return recipe
+    control = recipe if isinstance(recipe, str) else "knockoffs"
+    raise ValueError(
+        f"recipe={short_repr(recipe)} is not a Recipe. Put settings into one: "
+        f"recipe=Recipe(control={control!r})."
+    )

@@ -12,10 +12,12 @@ from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from hashlib import sha256
 from numbers import Integral, Real
+from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 LONG = 20  # items of a list that are written out
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
@@ -146,10 +148,32 @@ def check_count(name: str, value: Any, least: int = 1) -> None:
         raise ValueError(f"{name}={value!r} must be a whole number of {least} or more.")
 
 
-def check_number(name: str, value: Any, above: float) -> None:
+def check_number(name: str, value: Any, above: float = -np.inf) -> None:
     """Refuse what is not a finite number larger than `above`."""
     if not isinstance(value, Real) or isinstance(value, bool) or not above < float(value) < np.inf:
-        raise ValueError(f"{name}={value!r} must be a number above {above:g}.")
+        bound = f" above {above:g}" if above > -np.inf else ""
+        raise ValueError(f"{name}={value!r} must be a number{bound}.")
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """Refuse what cannot be a number of threads; None leaves it to joblib."""
+    if n_jobs is None:
+        return
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not a number of threads. Give 1 or more, or -1 for all cores."
+        )
+
+
+def as_numbers(name: str, values: Any, needed: str) -> NDArray[np.float64]:
+    """An array of numbers; text, and rows that differ in length, are refused."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{name}={short_repr(values)} holds more than numbers, or rows that differ in length. "
+            f"{needed}"
+        ) from None
 
 
 def check_level(level: Any, name: str = "fdr") -> float:

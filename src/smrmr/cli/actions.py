@@ -13,7 +13,7 @@ import typer
 from ..runs.files import replacing
 from .folders import ANSWER, check_folder
 from .options import keep_command, recipe_of
-from .tables import beside, name_of, read_asked, survival_of
+from .tables import covariates_and_groups, name_of, read_table, target_of
 from .terminal import begin, console, note, terminal_progress
 from .workers import workers_of
 
@@ -39,7 +39,7 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
 def _selected(file: Path, options: dict[str, Any]) -> Selection:
     """What is selected from a file; the settings are checked before it is read."""
     recipe = recipe_of(options)
-    data = read_asked(file, options)
+    data = read_table(file, options)
     for said in data.notes:
         note(f"Note: {said}.")
     if options["feature_groups"] is not None:
@@ -56,10 +56,10 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
     with terminal_progress() as progress, workers_of(options["scheduler"]):
         found = select(
             data.X,
-            survival_of(data, options),
+            target_of(data, options),
             recipe,
             options["seed"],
-            **beside(data, options),
+            **covariates_and_groups(data, options),
             progress=progress,
             run_dir=options["run_dir"],
         )
@@ -69,9 +69,9 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
 def _write_and_show(
     found: Selection, folder: Path, context: typer.Context, options: dict[str, Any]
 ) -> None:
+    from .display import show_answer, show_report
     from .next_steps import next_steps
     from .outputs import write_outputs
-    from .screen import show_answer, show_report
 
     written = write_outputs(found, folder)
     if options["json"]:
@@ -139,8 +139,8 @@ def demonstrate(
     from ..designs import simulate
     from ..pipeline import select
     from ..recipe import Recipe
+    from .display import show_demo, show_report
     from .outputs import write_outputs
-    from .screen import show_demo, show_report
 
     check_folder(folder, overwrite=True)  # of the demo before
     console.quiet = quiet

@@ -14,7 +14,7 @@ from ..report.marks import short
 from ..runs.files import replacing
 from ..settings import check_choice
 from .outputs import write_csv
-from .tables import read_asked, survival_of
+from .tables import read_table, target_of
 from .terminal import begin, note
 
 METHODS = ("mrmr", "sis", "hsic-lasso", "smrmr")
@@ -35,12 +35,12 @@ def rank_features(options: dict[str, Any]) -> None:
         raise ValueError(f"--out {out} is a folder. Name a CSV file to write.")
     begin(f"Reading {options['file']}")
     options = dict.fromkeys(("covar", "covar_name", "groups")) | options
-    data = read_asked(options["file"], options)
+    data = read_table(options["file"], options)
     for said in data.notes:
         note(f"Note: {said}.")
     how = {"n_jobs": options["jobs"], "max_memory": options["max_memory"]}
     how["target"] = "survival" if options["event"] else options["target_type"]
-    table = _ranked(method, k, data.X, survival_of(data, options), options["seed"], how)
+    table = _ranked(method, k, data.X, target_of(data, options), options["seed"], how)
     if out is not None:
         with replacing(out) as unfinished:
             write_csv(table, unfinished)

@@ -20,7 +20,7 @@ def name_of(file: Path) -> str:
     return "stdin" if str(file) == STANDARD_INPUT else file.name.split(".")[0]
 
 
-def read_asked(file: Path, options: dict[str, Any]) -> Dataset:
+def read_table(file: Path, options: dict[str, Any]) -> Dataset:
     """Read a file as the options of `smrmr select` say."""
     time, event, target = options["time"], options["event"], options["target"]
     if (time is None) != (event is None):
@@ -32,7 +32,7 @@ def read_asked(file: Path, options: dict[str, Any]) -> Dataset:
     return read_data(file, time or target, **how, drop=options["drop"] or (), beside=named)
 
 
-def survival_of(data: Dataset, options: dict[str, Any]) -> Any:
+def target_of(data: Dataset, options: dict[str, Any]) -> Any:
     """The target, with its events where it is survival."""
     if options["event"] is None:
         return data.y
@@ -42,7 +42,7 @@ def survival_of(data: Dataset, options: dict[str, Any]) -> Any:
     return pd.DataFrame({"event": event, "time": data.y.to_numpy()})
 
 
-def beside(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:
+def covariates_and_groups(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:
     """Covariates and groups of rows, as `select` takes them."""
     groups = options["groups"]
     apart = [name for name in (groups, options["event"]) if name]

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..settings import check_choice, check_level
+from ..settings import as_numbers, check_choice, check_level
 from ..types import Data, Indices, Matrix, Vector
 
 ROUNDING = 1e-12  # 0.3 + 0.05 + 0.05 counts as 0.4
 STEP = 0.05  # by which the relaxed rule raises the level
+ONE_EACH = "One importance per feature is needed, or one row of them per draw."
 
 
 def knockoff_threshold(W: Data, fdr: float) -> float:
@@ -183,7 +184,7 @@ def decide(
     """
     check_choice("on_empty", on_empty, ("none", "relax"))
     fdr = check_level(fdr)
-    draws: Matrix = np.asarray(W, dtype=np.float64)
+    draws: Matrix = as_numbers("W", W, ONE_EACH)
     if draws.ndim == 2 and len(draws) > 1:
         if on_empty == "relax":
             raise ValueError(
@@ -219,7 +220,7 @@ def _decide_by_knockoffs(
         fdr=fdr,
         level=level,
         rule=rule,
-        n_needed=fewest(fdr),
+        n_needed=fewest_selectable(fdr),
     )
 
 
@@ -245,7 +246,7 @@ def _decide_by_e_values(draws: Matrix, fdr: float, inner_fdr: float) -> Decision
         fdr=fdr,
         level=fdr,
         rule="e-values",
-        n_needed=fewest(inner_fdr),
+        n_needed=fewest_selectable(inner_fdr),
     )
 
 
@@ -299,12 +300,9 @@ def false_discovery_bounds(W: Data, *, confidence: float = 0.95) -> Indices:
 
 def as_importances(W: Data) -> Vector:
     """Check importances: one finite number per feature."""
-    values = np.asarray(W, dtype=np.float64)
+    values = as_numbers("W", W, ONE_EACH)
     if values.ndim != 1:
-        raise ValueError(
-            f"W has shape {values.shape}. One importance per feature is needed, or one row of them "
-            "per draw."
-        )
+        raise ValueError(f"W has shape {values.shape}. {ONE_EACH}")
     if not np.isfinite(values).all():
         raise ValueError("W has missing or infinite values. Every feature needs a finite one.")
     return values
@@ -329,6 +327,6 @@ def higher_levels(fdr: float) -> list[float]:
     return [min(round(fdr + STEP * i, 10), 1.0) for i in range(1, steps + 1)]
 
 
-def fewest(fdr: float) -> int:
+def fewest_selectable(fdr: float) -> int:
     """Fewest features that knockoff+ can select at a level."""
     return int(np.ceil(1 / fdr - 1e-9))

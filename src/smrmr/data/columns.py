@@ -43,8 +43,8 @@ class Block:
         return Block(self.values[rows], self.columns[rows], self.nominal)
 
 
-def class_size(n_classes: Any) -> Any:
-    """Group numbers of classes by powers of 4: columns of like numbers are prepared together."""
+def class_count_band(n_classes: Any) -> Any:
+    """Numbers of classes in bands, by powers of 4; columns of one band are prepared together."""
     return np.log2(n_classes + 1) // 2
 
 
@@ -136,7 +136,7 @@ class Columns:
         columns = np.arange(first, first + len(values))
         if not self.nominal.any():
             return [Block(values, columns, nominal=False)]
-        size = np.where(self.nominal, class_size(values.max(axis=1) + 1), -1)
+        size = np.where(self.nominal, class_count_band(values.max(axis=1) + 1), -1)
         return [
             Block(values[size == group], columns[size == group], nominal=group >= 0)
             for group in np.unique(size)
@@ -184,7 +184,7 @@ def refuse_sparse_or_masked(data: Data, name: str) -> None:
         raise ValueError(f"{name} has masked values. Drop these samples everywhere, or fill them.")
 
 
-def first_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
+def codes_by_appearance(labels: NDArray[Any]) -> tuple[Vector, int]:
     """Number the labels in the order in which they appear; renaming them changes nothing."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     number = np.empty(len(first))

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..types import Data, Indices, Matrix, Vector
-from .columns import Columns, first_appearance
+from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
 from .messages import named, quoted, warn
 from .ranks import average_ranks
@@ -43,7 +43,7 @@ class Covariates:
         """Orthonormal rows that span the columns but for a constant, (c, n)."""
         return _orthonormal(self.design)[0]
 
-    def free(self, values: Matrix) -> Matrix:
+    def residuals(self, values: Matrix) -> Matrix:
         """Rows of values, without what covariates explain of them."""
         return np.asarray(values - (values @ self.basis.T) @ self.basis)
 
@@ -73,7 +73,7 @@ class Covariates:
         """The chosen rows."""
         return Covariates(self.names, self.design[rows], self.owners)
 
-    def apart(self, parts: Sequence[Indices]) -> Covariates:
+    def per_part(self, parts: Sequence[Indices]) -> Covariates:
         """The same covariates with effects of their own in each part of the rows."""
         designs = []
         for rows in filter(len, parts):
@@ -89,8 +89,8 @@ class Covariates:
 
 
 @dataclass(frozen=True, eq=False)
-class Freed:
-    """Columns without what covariates explain of them, freed when they are read."""
+class AdjustedColumns:
+    """A source of columns without what covariates explain of them, computed when read."""
 
     columns: Columns
     covariates: Covariates
@@ -108,7 +108,7 @@ class Freed:
     def read(self, columns: Which) -> Matrix:
         """The columns asked for."""
         values = self.columns.read(columns).astype(np.float64)
-        return np.ascontiguousarray(self.covariates.free(values.T).T)
+        return np.ascontiguousarray(self.covariates.residuals(values.T).T)
 
 
 def read_covariates(given: Data, n_rows: int) -> Covariates:
@@ -199,7 +199,7 @@ def _design(name: str, column: Any) -> Matrix:
     labelled = str(series.dtype) == "category"
     numbers = None if labelled else pd.to_numeric(series, errors="coerce")
     if numbers is None or numbers.isna().any() or series.map(type).eq(str).any():
-        return _levels(name, first_appearance(series.astype(str).to_numpy())[0])
+        return _levels(name, codes_by_appearance(series.astype(str).to_numpy())[0])
     values = numbers.to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
         raise ValueError(f"covariate {name} has infinite values. Replace them.")

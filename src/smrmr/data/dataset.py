@@ -26,7 +26,7 @@ from .tables import (
     with_covariates,
     with_different_ids,
 )
-from .texts import typed
+from .texts import labels_to_categories
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -203,7 +203,7 @@ def read_data(
     notes += found.notes
     X: pd.DataFrame | ColumnSource
     if source is None:
-        X, more = typed(found.features)
+        X, more = labels_to_categories(found.features)
         notes += more
     else:
         X = fill_source(source, missing, found.features[ROW].to_numpy(), left)

@@ -60,15 +60,15 @@ def position_of(name: Any, known: Sequence[str], asked: str) -> int:
     return list(known).index(str(name))
 
 
-def twice(names: Iterable[Any]) -> str:
+def say_repeated(names: Iterable[Any]) -> str:
     """Say which names are not different; nothing if all are."""
     found = [name for name, count in Counter(names).items() if count > 1]
     return f"{quoted(found)} appear more than once. Each must be different." if found else ""
 
 
-def refuse_twice(names: Iterable[Any], what: str) -> None:
+def refuse_repeated(names: Iterable[Any], what: str) -> None:
     """Refuse names that are not all different; `what` says whose they are."""
-    if repeated := twice(names):
+    if repeated := say_repeated(names):
         raise ValueError(f"{what} {repeated}")
 
 
@@ -100,10 +100,10 @@ def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
 
 def warn(message: str) -> None:
     """Warn the user, pointing at the line outside the package that called it."""
-    warnings.warn(message, UserWarning, stacklevel=outside())
+    warnings.warn(message, UserWarning, stacklevel=user_stacklevel())
 
 
-def outside() -> int:
+def user_stacklevel() -> int:
     """Stack level of the first caller outside the package, so that warnings point at user code."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Data, Indices, Matrix
-from .columns import Columns, first_appearance
+from .columns import Columns, codes_by_appearance
 from .covariates import Covariates
 from .frames import in_pandas
 from .messages import warn
@@ -21,30 +21,30 @@ COLUMNS_AT_ONCE = 1024  # that are averaged together
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
-    """How rows hang together.
+class RowGroups:
+    """Which rows belong together, and how they are compared.
 
     Attributes
     ----------
-    asked
+    comparison
         ``"rows"`` that are independent; ``"within"`` groups, what differs between them being
         adjusted for; or ``"means"``, one row per group.
     n_groups
         Number of groups that the data had; 0 without groups.
     codes
-        The group of every row, where it is asked within groups; else None.
+        The group of every row, where rows are compared within groups; else None.
     """
 
-    asked: str = "rows"
+    comparison: str = "rows"
     n_groups: int = 0
     codes: Indices | None = None
 
-    def take(self, rows: Indices) -> Rows:
+    def take(self, rows: Indices) -> RowGroups:
         """The chosen rows."""
         return self if self.codes is None else replace(self, codes=self.codes[rows])
 
 
-ROWS_ALONE = Rows()
+INDEPENDENT_ROWS = RowGroups()
 
 
 def read_row_groups(groups: Data, n_rows: int) -> Indices:
@@ -64,7 +64,7 @@ def read_row_groups(groups: Data, n_rows: int) -> Indices:
             f"groups has {int(names.isna().sum())} missing values. Give these rows a group of "
             "their own, or leave them out everywhere."
         )
-    codes, n_groups = first_appearance(names.astype(str).to_numpy())
+    codes, n_groups = codes_by_appearance(names.astype(str).to_numpy())
     if n_groups == 1:
         raise ValueError("all rows are in one group, so that none can be compared with another.")
     return codes.astype(np.intp)

@@ -10,13 +10,13 @@ import numpy as np
 from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
-from .covariates import Covariates, Freed, category, read_covariates, refuse_too_many
+from .covariates import AdjustedColumns, Covariates, category, read_covariates, refuse_too_many
 from .messages import position_of, quoted
 from .oddities import warn_about_index, warn_about_repeated_ids, warn_about_repeats
 from .row_groups import (
+    INDEPENDENT_ROWS,
     ROW_GROUPS,
-    ROWS_ALONE,
-    Rows,
+    RowGroups,
     features_vary_within,
     mean_columns,
     mean_covariates,
@@ -26,18 +26,18 @@ from .row_groups import (
     warn_if_constant,
     warn_if_few,
 )
-from .target import Target, as_target, check_same_rows, compared, take_rows
+from .target import Target, as_target, check_same_rows, recomputed, take_rows
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Features and target of the same samples, what is adjusted for, and how rows hang together."""
+    """Features and target of the same samples, what is adjusted for, and groups of rows."""
 
     columns: Columns
     target: Target
     covariates: Covariates | None = None
-    rows: Rows = ROWS_ALONE
-    kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))  # always, and adjusted for
+    row_groups: RowGroups = INDEPENDENT_ROWS
+    always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))  # and adjusted for
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Study:
         """The chosen rows and columns."""
@@ -47,8 +47,8 @@ class Study:
             self.columns.take(rows, columns),
             take_rows(self.target, rows),
             None if self.covariates is None else self.covariates.take(rows),
-            self.rows.take(rows),
-            self.kept,
+            self.row_groups.take(rows),
+            self.always_kept,
         )
 
     def adjusting_for(self, more: Covariates) -> Study:
@@ -94,8 +94,8 @@ def read_study(
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
-    given = None if study.covariates is None else study.covariates.basis
-    named = replace(compared(study.target, given), name=_name_of(y))
+    basis = None if study.covariates is None else study.covariates.basis
+    named = replace(recomputed(study.target, basis), name=_name_of(y))
     return replace(study, target=named)
 
 
@@ -121,14 +121,14 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
     if aggregate is None and told_within and features_vary_within(study.columns, codes):
         warn_if_constant(study.target.values, codes)
         given = category(ROW_GROUPS, codes.astype(np.float64))
-        return replace(study.adjusting_for(given), rows=Rows("within", n_groups, codes))
+        return replace(study.adjusting_for(given), row_groups=RowGroups("within", n_groups, codes))
     warn_if_few(n_groups, n_rows)
     covariates = study.covariates
     return Study(
         mean_columns(study.columns, codes),
         mean_target(study.target, codes),
         None if covariates is None else mean_covariates(covariates, codes),
-        Rows("means", n_groups),
+        RowGroups("means", n_groups),
     )
 
 
@@ -148,7 +148,7 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
         },
         columns.n_rows,
     )
-    return replace(study.adjusting_for(given), kept=kept)
+    return replace(study.adjusting_for(given), always_kept=kept)
 
 
 def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
@@ -161,28 +161,28 @@ def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
     covariates, target = study.covariates, _within_parts(study, parts)
     if covariates is None:
         return replace(study, target=target)
-    covariates = covariates.apart(parts)
+    covariates = covariates.per_part(parts)
     values = target.values
     if target.kind == "classes":
         values = np.equal.outer(values, np.arange(len(target.labels))).astype(np.float64)
         values = values[:, 1] if len(target.labels) == 2 else values
     kind = "continuous" if values.ndim == 1 else "multi-output"
-    left = Target(kind, np.ascontiguousarray(covariates.free(values.T).T))
-    freed = Freed(study.columns, covariates)
-    data = freed.read(slice(None)) if study.columns.in_memory else freed
+    left = Target(kind, np.ascontiguousarray(covariates.residuals(values.T).T))
+    source = AdjustedColumns(study.columns, covariates)
+    data = source.read(slice(None)) if study.columns.in_memory else source
     return replace(study, columns=replace(study.columns, data=data), target=left, covariates=None)
 
 
 def _within_parts(study: Study, parts: Sequence[Indices]) -> Target:
     """The target, of which each part of the rows has been computed from its own rows alone."""
     target = study.target
-    if not target.asked:
+    if not target.stands_for:
         return target
     values = target.values.copy()
     for rows in filter(len, parts):
         part = study.take(rows)
-        given = None if part.covariates is None else part.covariates.basis
-        values[rows] = compared(part.target, given).values
+        basis = None if part.covariates is None else part.covariates.basis
+        values[rows] = recomputed(part.target, basis).values
     return replace(target, values=values)
 
 
@@ -215,6 +215,9 @@ def refuse_explained(study: Study) -> None:
                 "ask about another target."
             )
     taken, n_rows = len(covariates.basis), study.columns.n_rows
-    if study.rows.asked == "within":  # groups take up rows by design
-        taken, n_rows = taken - study.rows.n_groups + 1, n_rows - study.rows.n_groups + 1
+    if study.row_groups.comparison == "within":  # groups take up rows by design
+        taken, n_rows = (
+            taken - study.row_groups.n_groups + 1,
+            n_rows - study.row_groups.n_groups + 1,
+        )
     refuse_too_many(covariates.names, taken, n_rows)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .formats import Table, load
-from .messages import did_you_mean, named, quoted, refuse_all, refuse_twice, twice
+from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
         table = indexed(table, id, pheno)
     ids = table.features.index.astype(str)
     refuse_all(table.problems)
-    refuse_twice(ids, "the data: ids")
+    refuse_repeated(ids, "the data: ids")
     common = ids.isin(columns.index)
     unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
     if not common.any():
@@ -52,7 +52,7 @@ def _columns_by_id(path: Path, id: str) -> pd.DataFrame:
     columns = known.join(other.about.rename(columns=renamed))
     refuse_all(other.problems)
     columns = indexed(Table(columns, columns), id, path).features
-    refuse_twice(columns.index, f"{path}: ids")
+    refuse_repeated(columns.index, f"{path}: ids")
     return columns
 
 
@@ -67,7 +67,7 @@ def indexed(table: Table, id: str, path: Path) -> Table:
 
 def with_different_ids(table: Table, path: Path) -> Table:
     """The table, or one that is wrong if ids are repeated."""
-    repeated = twice(table.features.index)
+    repeated = say_repeated(table.features.index)
     if not repeated:
         return table
     advice = "If rows repeat a sample, say which belong together with --groups, not --id."

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector
-from .columns import MIN_ROWS, Block, Columns, first_appearance, refuse_sparse_or_masked
+from .columns import MIN_ROWS, Block, Columns, codes_by_appearance, refuse_sparse_or_masked
 from .frames import in_pandas
 from .messages import refuse_commas, warn
 from .ranks import average_ranks
@@ -32,15 +32,16 @@ class Target:
 
     `values` is (n,) for ``"continuous"`` and (n, q) for ``"multi-output"``; for ``"classes"`` it
     holds class numbers in order of first appearance, and `labels` the names of the classes. Numbers
-    may stand for something else, `asked`: ranks for ``"ordinal"`` stages, residuals of a null model
-    for ``"survival"``, whose times and events are the rows of `survival`. `categories` are names of
-    classes in the user's own order, where y is a category, and `name` is that of y, if it has one.
+    may have been computed from what they stand for, `stands_for`: ranks from ``"ordinal"`` stages,
+    residuals of a null model from ``"survival"``, whose times and events are rows of `survival`.
+    `categories` are names of classes in the user's own order, where y is a category, and `name` is
+    that of y, if it has one.
     """
 
     kind: str
     values: Vector
     labels: tuple[str, ...] = ()
-    asked: str = ""
+    stands_for: str = ""
     survival: Matrix | None = None
     categories: tuple[str, ...] = ()
     name: str = ""
@@ -79,7 +80,7 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     check_choice("target", target, TARGETS)
     y = in_pandas(y)
     if target == "survival" or (target == "auto" and looks_like_survival(y)):
-        found = compared(Target("continuous", np.empty(0), (), "survival", read_survival(y)))
+        found = recomputed(Target("continuous", np.empty(0), (), "survival", read_survival(y)))
         if np.ptp(found.values) < 1e-9:
             raise ValueError("the survival times are the same for all rows. They must vary.")
         return found
@@ -94,7 +95,7 @@ def as_target(y: Data, target: str = "auto", *, small_classes: bool = False) -> 
     logger.info("target taken as %s", kind)
     if kind != "classes":
         return Target(kind, _numbers(values, labelled, target))
-    codes, n_classes = first_appearance(values)
+    codes, n_classes = codes_by_appearance(values)
     if n_classes < 2:
         raise ValueError("y has a single class. At least two are needed.")
     if n_classes == len(codes):
@@ -122,12 +123,12 @@ def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:
     )
 
 
-def compared(target: Target, covariates: Matrix | None = None) -> Target:
-    """A target whose numbers come from comparing rows, computed from these rows; others as is.
+def recomputed(target: Target, covariates: Matrix | None = None) -> Target:
+    """A target whose numbers come from comparing rows, computed from its own rows; others as is.
 
     That is ranks of stages, and survival as residuals given covariates, orthonormal rows.
     """
-    if target.asked == "ordinal":
+    if target.stands_for == "ordinal":
         return replace(target, values=average_ranks(target.values))
     if target.survival is None:
         return target
@@ -184,7 +185,7 @@ def take_rows(target: Target, rows: Indices) -> Target:
     if target.kind != "classes":
         survival = None if target.survival is None else target.survival[:, rows]
         return replace(target, values=values, survival=survival)
-    codes, _ = first_appearance(values)
+    codes, _ = codes_by_appearance(values)
     first = np.unique(codes, return_index=True)[1]
     labels = tuple(target.labels[int(values[i])] for i in first) if target.labels else ()
     return Target(target.kind, codes, labels, categories=target.categories)
@@ -206,7 +207,7 @@ def as_variable(x: Data, name: str) -> Target:
     if labelled and values.ndim == 2:
         raise ValueError(f"{shape}: several columns of labels. Join them into one label per row.")
     if labelled:
-        return Target("classes", first_appearance(values)[0])
+        return Target("classes", codes_by_appearance(values)[0])
     kind = "continuous" if values.ndim == 1 else "multi-output"
     return Target(kind, np.ascontiguousarray(values, dtype=np.float64))
 

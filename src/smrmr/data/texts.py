@@ -188,7 +188,7 @@ def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
     return all(pattern.fullmatch(text) for text in texts)
 
 
-def typed(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Turn labels into categories, and yes and no into 1 and 0, and say what was done."""
     out, answers, many = features.copy(deep=False), [], []
     for k in _texts(features):

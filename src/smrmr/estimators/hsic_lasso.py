@@ -13,7 +13,7 @@ from ..data.study import Study
 from ..data.target import Target
 from ..measures import HSIC
 from ..runs.work import Work
-from ..settings import check_choice, parse_bytes
+from ..settings import check_choice, check_count, parse_bytes
 from ..solver.lars import first_to_enter
 from ..types import Data, Indices, Matrix
 from .rankings import Ranking
@@ -98,6 +98,9 @@ class HSICLasso(Ranking):
             If a setting is not possible, X or y has missing values or text, or rows do not match.
         """
         check_choice("width", self.width, ("sd", "median"))
+        check_count("n_permutations", self.n_permutations)
+        if self.block_size is not None:
+            check_count("block_size", self.block_size, least=4)
         study, measure = self._scaled(self._read(X, y, self.target))
         dealt = self._blocks(study.columns.n_rows)
         work = Work(self.n_jobs, parse_bytes(self.max_memory) // len(dealt))
@@ -111,7 +114,7 @@ class HSICLasso(Ranking):
             lambda k: np.mean([one.with_feature(k) for one in blocks], axis=0),
             min(self.n_features_to_select, study.columns.n_columns),
         )
-        self._keep(found.order, found.theta, relevance)
+        self._set_ranking(found.order, found.theta, relevance)
         return self
 
     def _scaled(self, study: Study) -> tuple[Study, HSIC]:
@@ -132,10 +135,10 @@ class HSICLasso(Ranking):
     def _blocks(self, n: int) -> list[Indices]:
         if self.block_size is None:
             return [np.arange(n)]
-        if not 4 <= self.block_size <= n or self.n_permutations < 1:
+        if self.block_size > n:
             raise ValueError(
-                f"block_size={self.block_size!r} and n_permutations={self.n_permutations!r} make "
-                f"no blocks of {n} samples. Use 4 to {n} samples per block, 1 permutation or more."
+                f"block_size={self.block_size!r} is more than the {n} samples there are. Use 4 to "
+                f"{n} samples per block."
             )
         rng = check_random_state(self.random_state)
         deals = [rng.permutation(n) for _ in range(self.n_permutations)]

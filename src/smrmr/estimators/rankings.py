@@ -15,7 +15,7 @@ from ..data.target import Target
 from ..measures import as_measure
 from ..measures.protocol import Measure
 from ..runs.work import Work
-from ..settings import check_choice, parse_bytes
+from ..settings import check_choice, check_jobs, check_number, parse_bytes
 from ..types import Data, Indices, Vector
 from .mutual_information import DiscreteInformation, Information, NeighbourInformation
 from .selector import Selector
@@ -34,13 +34,14 @@ class Ranking(Selector):
     max_memory: str | int = "1GB"
 
     def _read(self, X: Data, y: Data, target: str, **beside: Data) -> Study:
+        check_jobs(self.n_jobs)
         study = super()._read(X, y, target, **beside)
         n = self.n_features_to_select
         if not isinstance(n, int | np.integer) or n < 1:
             raise ValueError(f"n_features_to_select={n!r} must be a positive integer.")
         return study
 
-    def _keep(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
+    def _set_ranking(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:
         """Rank the chosen in their order, the others after them by relevance."""
         self.scores_: Vector = scores
         self.relevance_: Vector = relevance
@@ -117,6 +118,8 @@ class SIS(Ranking):
         ValueError
             If a setting is not possible, X or y has missing values or text, or rows do not match.
         """
+        if self.threshold is not None:
+            check_number("threshold", self.threshold)
         study = self._read(X, y, self.target)
         work = Work(self.n_jobs, parse_bytes(self.max_memory))
         engine = Associator(study.columns, as_measure(self.measure), work)
@@ -126,7 +129,7 @@ class SIS(Ranking):
             chosen = order[: self.n_features_to_select]
         else:
             chosen = order[relevance[order] >= self.threshold]
-        self._keep([int(k) for k in chosen], relevance, relevance)
+        self._set_ranking([int(k) for k in chosen], relevance, relevance)
         return self
 
 
@@ -227,7 +230,7 @@ class MRMR(Ranking):
             scores[best] = criterion[best]
             free[best] = False
             chosen.append(best)
-        self._keep(chosen, scores, relevance)
+        self._set_ranking(chosen, scores, relevance)
         return self
 
     def _criterion(self, relevance: Vector, redundancy: Vector) -> Vector:

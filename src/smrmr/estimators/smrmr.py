@@ -16,7 +16,7 @@ from ..control.knockoffs import KnockoffFilter
 from ..data.frames import in_pandas
 from ..data.missing import CHOICES, Fills
 from ..data.sources import as_source, is_sparse
-from ..pipeline import select_once
+from ..pipeline import select_cached
 from ..recipe import Recipe
 from ..runs.progress import progress_bars
 from ..selection import Selection
@@ -239,7 +239,7 @@ class SmRMR(Selector):
 
             logger.info(reach(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
-            found = select_once(study, recipe, self.random_state, progress, self.memory)
+            found = select_cached(study, recipe, self.random_state, progress, self.memory)
         self.selection_: Selection = found
         groups = [np.empty(0, np.intp), *found.members]
         self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)

@@ -20,7 +20,7 @@ from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
-from .unions import all_roots, root_of
+from .disjoint_sets import all_roots, root_of
 
 TILE = 2048  # columns that are compared with as many others at a time
 VALUES_RANKED = 2**22  # at a time, so that tall tables need not fit in memory several times over

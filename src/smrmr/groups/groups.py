@@ -12,7 +12,7 @@ from ..runs.work import Work
 from ..types import Data, Indices
 from .alike import find_alike
 from .copies import Copies, find_copies
-from .given import read_feature_groups
+from .user_groups import read_feature_groups
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +53,8 @@ class Groups:
         return tuple(numbers)
 
 
-class Numbered:
-    """Finds the features that bear a number without looking at all of them."""
+class MembersByNumber:
+    """Features of each group by its number, found without looking at all of them."""
 
     def __init__(self, numbers: Indices) -> None:
         self._order = np.argsort(numbers, kind="stable")

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from .compiled import compiled
 from .projection_loops import LOW, MIDDLE, NARROW_SUMS, SHIFT, split_square
-from .vectors import LANES, MOST_ROUNDS, ROWS, compare_eight, count_common, count_concordant
+from .vector_instructions import (
+    LANES,
+    MOST_ROUNDS,
+    ROWS,
+    compare_eight,
+    count_common,
+    count_concordant,
+)
 
 Array = NDArray[Any]
 

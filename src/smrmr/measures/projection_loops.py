@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .compiled import ONE, compiled, popcount
-from .vectors import BLOCK, TIED_BLOCK, earlier_smaller, smaller_around
+from .vector_instructions import BLOCK, TIED_BLOCK, earlier_smaller, smaller_around
 
 Array = NDArray[Any]
 

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.columns import class_size
+from ..data.columns import class_count_band
 from ..types import Indices, Matrix, Vector
 from . import contingency_loops as coded_loops
 from . import projection_bits as bits
 from . import projection_loops as loops
 from .level_loops import cross_coded_ranked
-from .vectors import BLOCK, LANES
+from .vector_instructions import BLOCK, LANES
 
 
 @lru_cache(maxsize=16)
@@ -169,7 +169,7 @@ class Coded:
     @property
     def key(self) -> tuple[int, int]:
         """Order of the kinds of parts; nominal blocks differ by their numbers of classes."""
-        return (0, int(class_size(self.counts.shape[1]))) if self.nominal else (1, 0)
+        return (0, int(class_count_band(self.counts.shape[1]))) if self.nominal else (1, 0)
 
     def cross(self, other: "Coded | Ranked", out: Matrix) -> None:
         """Fill `out` with the sums over anchors, of every pair of columns of two parts."""

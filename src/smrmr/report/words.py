@@ -8,7 +8,7 @@ import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from ..control.conditional.multiplicity import largest_alone
-from ..control.decision import fewest
+from ..control.decision import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection
 from .marks import short
@@ -35,7 +35,11 @@ def environment(autoescape: bool) -> Environment:
     made.filters["count"] = lambda n, noun: f"{n:,} {noun}{'s' * (n != 1)}"
     made.filters["percent"] = lambda level: f"{100 * level:.3g}%"
     made.filters["short"] = short
-    made.globals |= {"infinity": np.inf, "fewest": fewest, "largest_alone": largest_alone}
+    made.globals |= {
+        "infinity": np.inf,
+        "fewest_selectable": fewest_selectable,
+        "largest_alone": largest_alone,
+    }
     return made
 
 

@@ -30,18 +30,18 @@ def run_blocks(pool: Any, tasks: list[Any]) -> Iterator[list[NDArray[Any]]]:
     In a run with checkpoints, finished blocks are read and new ones kept. An error or Ctrl-C in
     the use of the results cancels the rest.
     """
-    kept = current_checkpoints()
-    stage = kept.next_stage() if kept else 0
-    there = [kept is not None and kept.holds(stage, i) for i in range(len(tasks))]
+    checkpoints = current_checkpoints()
+    stage = checkpoints.next_stage() if checkpoints else 0
+    there = [checkpoints is not None and checkpoints.holds(stage, i) for i in range(len(tasks))]
     results = pool(task for task, known in zip(tasks, there, strict=True) if not known)
     try:
         for i, known in enumerate(there):
-            found = kept.load(stage, i) if kept and known else None
+            found = checkpoints.load(stage, i) if checkpoints and known else None
             if found is None:
                 function, arguments, options = tasks[i]
                 found = function(*arguments, **options) if known else next(results)  # damaged: here
-                if kept:
-                    kept.save(stage, i, found)
+                if checkpoints:
+                    checkpoints.save(stage, i, found)
             yield found
     finally:
         with warnings.catch_warnings():

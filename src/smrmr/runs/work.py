@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
+from ..settings import check_jobs
 from ..types import Progress
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,9 @@ class Work:
     max_memory: int = 10**9
     progress: Progress | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_jobs(self.n_jobs)
 
     def quietly(self) -> Work:
         """The same without progress, for work that is a step of something else."""

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..control import EVIDENCE
-from ..control.answer import answer
 from ..control.decision import Decision
+from ..control.fallback import decide_with_fallback
 from ..recipe import Recipe
-from ..runs.plain import read_plain, write_plain
+from ..runs.json_values import from_json_value, to_json_value
+from ..settings import check_count
 from ..types import Indices, Vector
 from .pictures import Picture
 from .tables import table_of_features, table_of_groups, table_of_hypotheses
@@ -131,7 +132,7 @@ class Selection(Views):
             If the level is not between 0 and 1, or the rule is not known.
         """
         rule = self.on_empty if on_empty is None else on_empty
-        decision = answer(self.evidence, fdr, rule, n_features)
+        decision = decide_with_fallback(self.evidence, fdr, rule, n_features)
         return replace(self, decision=decision, on_empty=rule, n_asked=n_features)
 
     def asked_as(self, recipe: Recipe) -> Selection:
@@ -222,6 +223,11 @@ class Selection(Views):
         -------
         pandas.DataFrame
             A row for each, best first.
+
+        Raises
+        ------
+        ValueError
+            If `most` is not a whole number of 0 or more.
         """
         table = table_of_hypotheses(self, self._best_left(most))
         shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
@@ -240,11 +246,17 @@ class Selection(Views):
         -------
         ndarray
             Positions, best first.
+
+        Raises
+        ------
+        ValueError
+            If `most` is not a whole number of 0 or more.
         """
         return np.asarray(self.evidence.leads[self._best_left(most)])
 
     def _best_left(self, most: int) -> Indices:
         """The best hypotheses of features that were not selected."""
+        check_count("most", most, least=0)
         order = self.evidence.order
         features = self.evidence.leads[order]
         new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)
@@ -297,10 +309,10 @@ class Selection(Views):
             "leads": [] if self.selected.size else self.leads().to_dict("records"),
             "fdr": self.fdr,
         }
-        content = about | write_plain(self)
-        content["evidence"] = {"kind": self.evidence.kind, **write_plain(self.evidence)}
+        content = about | to_json_value(self)
+        content["evidence"] = {"kind": self.evidence.kind, **to_json_value(self.evidence)}
         del content["decision"]  # which follows from the evidence
-        return json.dumps(content, default=write_plain, allow_nan=False)
+        return json.dumps(content, default=to_json_value, allow_nan=False)
 
     @classmethod
     def from_json(cls, text: str) -> Selection:
@@ -323,11 +335,13 @@ class Selection(Views):
         """
         try:
             content = json.loads(text)
-            evidence = read_plain(EVIDENCE[content["evidence"]["kind"]], content["evidence"])
+            evidence = from_json_value(EVIDENCE[content["evidence"]["kind"]], content["evidence"])
             if len(content["names"]) != evidence.n_features:
                 raise ValueError(f"{len(content['names'])} names, {evidence.n_features} features")
-            decision = answer(evidence, content["fdr"], content["on_empty"], content["n_asked"])
-            found: Selection = read_plain(
+            decision = decide_with_fallback(
+                evidence, content["fdr"], content["on_empty"], content["n_asked"]
+            )
+            found: Selection = from_json_value(
                 cls, content | {"evidence": evidence, "decision": decision}
             )
             return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
 
 from ..association import Associations
+from ..settings import as_numbers, check_count, check_lambda, check_number
 from ..types import Indices, Matrix, Vector
 from .descent import count_above, minimise
 from .penalties import Penalty, as_penalty
@@ -162,6 +164,8 @@ def solve(
     >>> solve(apart, penalty="l1", lam=0.3).theta.tolist()
     [0.2, 0.0]
     """
+    _check_associations(associations)
+    check_lambda("lam", lam)
     (solution,) = _run(associations, penalty, [lam], tol)
     return solution
 
@@ -213,6 +217,7 @@ def solution_path(
     >>> path.thetas.round(12).tolist()
     [[0.0, 0.0], [0.4, 0.1]]
     """
+    _check_associations(associations)
     lams = _lambdas(associations, lams, n_lams, floor)
     found = _run(associations, penalty, lams, tol)
     return SolutionPath(
@@ -231,11 +236,10 @@ def _run(
     tol: float,
 ) -> list[Solution]:
     """Solutions along the lambdas, each started from the last."""
+    check_number("tol", tol, above=0)
     rule = as_penalty(penalty)
     if not (np.isfinite(lams).all() and min(lams) >= 0):
-        raise ValueError(f"lam={lams!r} is not a lambda. Give numbers of at least 0.")
-    if not tol > 0:
-        raise ValueError(f"tol={tol!r} is not a tolerance: a positive number is needed.")
+        raise ValueError(f"lams={lams!r} are no lambdas. Give numbers of at least 0.")
     problem = _Problem.of(associations)
     found = problem.solutions(rule, lams, tol)
     used = np.flatnonzero(np.any([solution.theta > 0 for solution in found], axis=0))
@@ -260,8 +264,11 @@ class _Problem:
     @classmethod
     def of(cls, associations: Associations) -> _Problem:
         """Check the associations; features count as different until they are `merged`."""
-        relevance = np.ascontiguousarray(associations.relevance, dtype=np.float64)
-        redundancy = np.ascontiguousarray(associations.redundancy, dtype=np.float64)
+        needed = "One number per feature, and per pair of features, is needed."
+        relevance, redundancy = (
+            np.ascontiguousarray(as_numbers(name, getattr(associations, name), needed))
+            for name in ("relevance", "redundancy")
+        )
         p = len(relevance)
         if relevance.ndim != 1 or p == 0 or redundancy.shape != (p, p):
             raise ValueError(
@@ -321,16 +328,26 @@ def _lla(problem: _Problem, penalty: Penalty, lam: float, tol: float, starts: Ma
 
 def _lambdas(associations: Associations, lams: Any, n_lams: int, floor: float) -> Vector:
     if lams is not None:
-        lams = np.asarray(lams, dtype=np.float64)
+        needed = "Give a list of lambdas in decreasing order."
+        lams = as_numbers("lams", lams, needed)
         if lams.ndim != 1 or lams.size == 0 or (np.diff(lams) > 0).any():
-            raise ValueError(f"lams={lams!r} must be a list of lambdas in decreasing order.")
+            raise ValueError(f"lams={lams!r} make no path. {needed}")
         return np.asarray(lams)
-    if n_lams < 1 or not 0 < floor <= 1:
+    check_count("n_lams", n_lams)
+    check_number("floor", floor, above=0)
+    if floor > 1:
         raise ValueError(
-            f"n_lams={n_lams!r} and floor={floor!r} make no path. At least one lambda and a floor "
-            "in (0, 1] are needed."
+            f"floor={floor!r} is above 1. Give the last lambda as a share of the first."
         )
     return np.asarray(lambda_max(associations) * np.geomspace(1.0, floor, n_lams))
+
+
+def _check_associations(associations: Any) -> None:
+    if not hasattr(associations, "relevance") or not hasattr(associations, "redundancy"):
+        raise ValueError(
+            f"associations={short_repr(associations)} has no relevance and redundancy. Give what "
+            "smrmr.associate returns, or smrmr.Associations(relevance, redundancy, target)."
+        )
 
 
 def _warn(kkt: float, tol: float) -> None:

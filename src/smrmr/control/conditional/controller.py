@@ -82,7 +82,8 @@ class ConditionalTests:
 
     def __post_init__(self) -> None:
         check_choice("multiplicity", self.multiplicity, RULES)
-        for name in self.proposals.split("+"):
+        text = isinstance(self.proposals, str)
+        for name in self.proposals.split("+") if text else [self.proposals]:
             check_choice("proposals", name, tuple(PROPOSALS))
         check_choice("statistic", self.statistic, STATISTICS)
         check_choice("guard", self.guard, (True, False))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ...groups.groups import Numbered
+from ...groups.groups import MembersByNumber
 from ...types import Indices, Mask, Matrix, Vector
 from ..decision import Decision
 from .multiplicity import decide
@@ -253,8 +253,8 @@ class TestEvidence:
         return np.asarray(inside[self.rests[self._partitions[hypothesis]][inside] > RULED_OUT])
 
     @cached_property
-    def _inside(self) -> tuple[Numbered, ...]:
-        return tuple(Numbered(numbers) for numbers in self.hypotheses)
+    def _inside(self) -> tuple[MembersByNumber, ...]:
+        return tuple(MembersByNumber(numbers) for numbers in self.hypotheses)
 
     @cached_property
     def _partitions(self) -> Indices:

@@ -135,7 +135,7 @@ def prepare_inputs(study: Study, groups: Groups, statistic: str, work: Work) -> 
     target = take_rows(study.target, order)
     parts = parts_of(target, covariate_basis)
     tie_breakers = draw_tie_breakers(len(order))
-    statistic_weights = WITHIN_WEIGHTS if study.rows.asked == "within" else WEIGHTS
+    statistic_weights = WITHIN_WEIGHTS if study.row_groups.comparison == "within" else WEIGHTS
     alone = p_values(
         _alone(Z, parts, tie_breakers, covariate_basis, statistic),
         len(order),

@@ -1,8 +1,8 @@
 """The knockoff filter: features compete with knockoffs of themselves.
 
 In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `covariance`,
-`correlations`, `decorrelation`, `ties`), `diagnose`, `pairs`, `folds`, `tuning`, and `evidence`;
-`filter` runs them.
+`graphical_lasso`, `correlations`, `decorrelation`, `ties`), `diagnose`, `pairs`, `folds`, `tuning`,
+and `evidence`; `filter` runs them.
 """
 
 from .diagnose import Diagnosis, diagnose_knockoffs

@@ -30,13 +30,13 @@ class Correlations:
             for columns, sigma in zip(self.members, self.matrices, strict=True)
         )
 
-    def draw(self, scores: Matrix, spreads: tuple[Matrix, ...], rng: Generator) -> Matrix:
+    def draw(self, scores: Matrix, S_blocks: tuple[Matrix, ...], rng: Generator) -> Matrix:
         r"""Draw from :math:`N(x - x \Sigma^{-1} S,\; 2 S - S \Sigma^{-1} S)`, block by block."""
         drawn = rng.standard_normal(scores.shape)
-        blocks = zip(self.members, self.matrices, spreads, strict=True)
-        for columns, sigma, spread in blocks:
-            pull = cho_solve(cho_factor(sigma), spread)
-            noise = drawn[:, columns] @ _root(2 * spread - spread @ pull)
+        blocks = zip(self.members, self.matrices, S_blocks, strict=True)
+        for columns, sigma, S in blocks:
+            pull = cho_solve(cho_factor(sigma), S)
+            noise = drawn[:, columns] @ _root(2 * S - S @ pull)
             drawn[:, columns] = scores[:, columns] - scores[:, columns] @ pull + noise
         return drawn
 

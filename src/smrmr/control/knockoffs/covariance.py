@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ...data.messages import warn
-from ...groups.unions import all_roots, root_of
+from ...groups.disjoint_sets import all_roots, root_of
 from ...measures.compiled import compiled
 from ...types import Indices, Matrix
 from .correlations import Correlations
-from .sparse_inverse import sparse_inverse
+from .graphical_lasso import fit_graphical_lasso
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +123,7 @@ def _unit_diagonal(sigma: Matrix) -> Matrix:
 
 
 def _sparse(scores: Matrix) -> Matrix:
-    return sparse_inverse(_correlations(scores), len(scores))
+    return fit_graphical_lasso(_correlations(scores), len(scores))
 
 
 def _correlations(scores: Matrix) -> Matrix:

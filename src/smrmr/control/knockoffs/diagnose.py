@@ -174,19 +174,21 @@ def diagnose(
     flips[:, 0] = 1.0  # what was observed
 
     p, kept = x.shape[1], np.count_nonzero(~swapped)
-    moments = 4 * (p**2 - kept**2)  # second moments that a swap moves
+    n_moments = 4 * (p**2 - kept**2)  # second moments that a swap moves
     same, crossed = _products(x, knockoff, swapped)
-    errors = _errors(same**2 - crossed**2, flips, moments)
+    errors = _errors(same**2 - crossed**2, flips, n_moments)
     squared = _squared_ranks(pair)
     squared_same, squared_crossed = _products(squared[: len(rows)], squared[len(rows) :], swapped)
     # of features and squared ranks together, without those of the features alone
     change = (squared_same + 2 * same) * squared_same - (
         squared_crossed + 2 * crossed
     ) * squared_crossed
-    curves = _errors(change, flips, 3 * moments)
+    curves = _errors(change, flips, 3 * n_moments)
 
     few = _some(p, MAX_FEATURES, swap_rng)
-    success = _cross_validated(_shapes(x[:, few], knockoff[:, few], swapped[few]), flips, swap_rng)
+    success = _cross_validated(
+        _swap_kernel(x[:, few], knockoff[:, few], swapped[few]), flips, swap_rng
+    )
     return Diagnosis(
         moment_error=float(errors[0]),
         moment_error_by_chance=float(np.sqrt(np.mean(errors[1:] ** 2))),
@@ -199,10 +201,10 @@ def diagnose(
     )
 
 
-def _errors(change: Matrix, flips: Matrix, moments: int) -> Vector:
+def _errors(change: Matrix, flips: Matrix, n_moments: int) -> Vector:
     """Root mean square change of so many moments, for each choice of rows or swapped copies."""
     total = np.einsum("ib,ib->b", flips, 2 * change @ flips)
-    return np.asarray(np.sqrt(np.maximum(total, 0.0) / moments) / len(flips))
+    return np.asarray(np.sqrt(np.maximum(total, 0.0) / n_moments) / len(flips))
 
 
 def _squared_ranks(pair: Matrix) -> Matrix:
@@ -237,7 +239,7 @@ def _products(x: Matrix, knockoff: Matrix, swapped: Mask) -> tuple[Matrix, Matri
     return same, crossed
 
 
-def _shapes(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
+def _swap_kernel(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
     """Kernel of rows less their swapped copies that sees each feature's shape and every pair's.
 
     A feature is embedded by a centred triangular kernel. Its own distribution is left out where the
@@ -249,7 +251,7 @@ def _shapes(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
     squares = np.zeros((2, n, n))
     alone = np.zeros((n, n))
     for a, b, swap in zip(x.T, knockoff.T, swapped, strict=True):
-        kernel = _triangle(np.concatenate([a, b]))
+        kernel = _triangular_kernel(np.concatenate([a, b]))
         aa, ab, bb = kernel[:n, :n], kernel[:n, n:], kernel[n:, n:]
         total[0] += aa + bb
         squares[0] += aa**2 + bb**2
@@ -261,17 +263,17 @@ def _shapes(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
     return np.asarray(pairs + alone * x.shape[1])
 
 
-def _triangle(points: Vector) -> Matrix:
+def _triangular_kernel(points: Vector) -> Matrix:
     """The centred kernel of all pairs of points."""
     kernel, means = np.empty((len(points), len(points))), np.zeros(len(points))
-    _fill_triangle(points, kernel, means)
+    _fill_triangular_kernel(points, kernel, means)
     means /= len(points)
     _centre(kernel, means, means.mean())
     return kernel
 
 
 @compiled
-def _fill_triangle(points: Vector, kernel: Matrix, sums: Vector) -> None:
+def _fill_triangular_kernel(points: Vector, kernel: Matrix, sums: Vector) -> None:
     for i in range(len(points)):
         for j in range(len(points)):
             kernel[i, j] = max(1.0 - abs(points[i] - points[j]), 0.0)

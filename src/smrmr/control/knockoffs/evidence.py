@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...groups.groups import Numbered
+from ...groups.groups import MembersByNumber
 from ...types import Indices, Mask, Matrix, Vector
 from ..decision import Decision, decide
 from .diagnose import Diagnosis
@@ -222,8 +222,8 @@ class KnockoffEvidence:
         return np.isin(np.arange(self.n_features), shortlisted)
 
     @cached_property
-    def _inside(self) -> Numbered:
-        return Numbered(self.hypotheses[0])
+    def _inside(self) -> MembersByNumber:
+        return MembersByNumber(self.hypotheses[0])
 
     @cached_property
     def _by_hypothesis(self) -> Matrix:

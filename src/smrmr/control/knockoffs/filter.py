@@ -29,10 +29,10 @@ from ...solver import as_penalty, solve
 from ...types import Data, Indices, Mask, Vector
 from .diagnose import diagnose
 from .evidence import Draw, KnockoffEvidence
-from .folds import Problem
+from .folds import TuningProblem
 from .gaussian import Gaussian, Knockoffs
 from .given import Given
-from .pairs import associate_pairs, pair
+from .pairs import associate_pairs, pair_with_knockoffs
 from .screening import as_screening
 from .tuning import as_tuning
 
@@ -247,10 +247,12 @@ class KnockoffFilter:
         with work.stage("diagnosis", steps=True):
             diagnosis = diagnose(originals, drawn.X_knockoff, diagnosis_rng, group)
         with work.stage("associations"):
-            pairs = pair(values, drawn.X_knockoff, study, screening)
+            pairs = pair_with_knockoffs(values, drawn.X_knockoff, study, screening)
             associations = associate_pairs(pairs, self.measure, self.cross_terms, work)
         with work.stage("tuning", steps=True):
-            problem = Problem(pairs, self.measure, self.cross_terms, associations, self.penalty)
+            problem = TuningProblem(
+                pairs, self.measure, self.cross_terms, associations, self.penalty
+            )
             tuning = self.lam.choose(problem, fold_rng, work)
         with work.stage("solving"):
             solution = solve(associations, penalty=tuning.penalty, lam=tuning.lam)

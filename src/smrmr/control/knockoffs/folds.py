@@ -23,7 +23,7 @@ BIAS_FEATURES = 20  # features, with their knockoffs, from which the bias of red
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class TuningProblem:
     """What lambda is chosen for: pairs, how they are measured, their associations, the penalty."""
 
     pairs: Pairs
@@ -39,7 +39,7 @@ def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:
     Rows of one group stay together: then groups are dealt out.
     """
     stratum = pairs.part.astype(np.intp)
-    target, codes = pairs.study.target, pairs.study.rows.codes
+    target, codes = pairs.study.target, pairs.study.row_groups.codes
     if codes is not None:
         numbers = np.unique(codes, return_inverse=True)[1]
         return np.asarray(rng.permutation(numbers.max() + 1)[numbers] % n_folds)
@@ -64,7 +64,7 @@ class HeldOut:
 
 
 def hold_out(
-    problem: Problem, folds: int, debiased: bool, rng: Generator, work: Work
+    problem: TuningProblem, folds: int, debiased: bool, rng: Generator, work: Work
 ) -> list[HeldOut]:
     """Associations of every fold, in the units of all rows."""
     pairs, study = problem.pairs, problem.pairs.study

@@ -12,7 +12,7 @@ from ...data.scaling import unit_columns
 from ...groups.copies import Copies, signs_against, tiles
 from ...groups.fingerprints import have_ties
 from ...runs.blocks import one_blas_thread
-from ...settings import EqualByText, check_choice
+from ...settings import EqualByText, as_numbers, check_choice
 from ...types import Indices, Mask, Matrix, Vector
 from .correlations import Correlations
 from .covariance import ESTIMATES, check_covariance, estimate
@@ -111,7 +111,9 @@ class Gaussian(EqualByText):
         if isinstance(self.covariance, str):
             check_choice("covariance", self.covariance, ("auto", *ESTIMATES))
         else:
-            object.__setattr__(self, "covariance", np.asarray(self.covariance, dtype=np.float64))
+            needed = "Give a (p, p) matrix, or the name of an estimate such as 'auto'."
+            matrix = as_numbers("covariance", self.covariance, needed)
+            object.__setattr__(self, "covariance", matrix)
 
     @property
     def by_rank(self) -> bool:
@@ -203,15 +205,15 @@ class Gaussian(EqualByText):
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(modelled, modelled)]
         correlations, name = estimate(scores, sigma)
-        spreads = correlations.decorrelation(self.s, groups[modelled])
+        S_blocks = correlations.decorrelation(self.s, groups[modelled])
 
         whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
-        whole[:, modelled] = correlations.draw(scores, spreads, noise_rng)
+        whole[:, modelled] = correlations.draw(scores, S_blocks, noise_rng)
         signs = signs_against(plain, leaders)
         whole[:, followers] = whole[:, leaders[followers]] * signs[followers]
         s = np.zeros(values.shape[1])
-        for columns, spread in zip(correlations.members, spreads, strict=True):
-            s[modelled[columns]] = np.diag(spread)
+        for columns, S in zip(correlations.members, S_blocks, strict=True):
+            s[modelled[columns]] = np.diag(S)
         s[followers] = s[leaders[followers]]
         drawn = _from_scores(whole, values, scored | copies.constant)
         return Knockoffs(drawn, s, name, copies, correlations)

@@ -38,7 +38,7 @@ class Pairs:
         return Pairs(self.study.take(rows), self.part[rows])
 
 
-def pair(
+def pair_with_knockoffs(
     values: NDArray[np.generic], X_knockoff: NDArray[np.generic], study: Study, screening: Screening
 ) -> Pairs:
     """Put knockoffs beside the features that were kept, and recycled rows above them.
@@ -52,7 +52,9 @@ def pair(
     part = np.repeat([0, 1], [len(again), len(rows)])
     order = np.concatenate([again, rows])
     response = take_rows(study.target, order)
-    return Pairs(Study(Columns.bare(columns), response, rows=study.rows.take(order)), part)
+    return Pairs(
+        Study(Columns.bare(columns), response, row_groups=study.row_groups.take(order)), part
+    )
 
 
 def associate_pairs(pairs: Pairs, measure: Measure, cross_terms: bool, work: Work) -> Associations:

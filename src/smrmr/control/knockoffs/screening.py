@@ -133,7 +133,7 @@ class Split:
         """
         p = study.columns.n_columns
         if 2 * p >= study.columns.n_rows or self.always:
-            return split_rows(study.target, self.share, rng, study.rows.codes)
+            return split_rows(study.target, self.share, rng, study.row_groups.codes)
         if self.n_keep is not None:
             raise ValueError(
                 f"n_keep={self.n_keep} needs a screen, but all {p} features are kept, since "

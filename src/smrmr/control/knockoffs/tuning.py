@@ -14,7 +14,7 @@ from ...runs.work import Work
 from ...settings import check_choice, check_count, check_lambda, read_strategy
 from ...solver import NoPenalty, Penalty, as_penalty, lambda_max, loss, solution_path, solve
 from ...types import Vector
-from .folds import Problem, hold_out
+from .folds import TuningProblem, hold_out
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class Fixed:
     def __post_init__(self) -> None:
         check_lambda("lam", self.lam)
 
-    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+    def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
         """Take the lambda that is given."""
         return Tuning.given(float(self.lam), problem.penalty)
 
@@ -69,7 +69,7 @@ class Smallest:
 
     alias: ClassVar[str] = "smallest"
 
-    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+    def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
         """Take the end of the path, which features and knockoffs share in alike."""
         penalised = not isinstance(problem.penalty, NoPenalty)
         lam = FLOOR * lambda_max(problem.associations) if penalised else 0.0
@@ -112,7 +112,7 @@ class CrossValidation:
         check_count("folds", self.folds, least=2)
         check_choice("debiased", self.debiased, (True, False))
 
-    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+    def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
         """Follow the path on the training rows of every fold, and score it on the others.
 
         Parameters
@@ -156,7 +156,7 @@ class Bayes:
     Parameters
     ----------
     penalties
-        Penalties to choose from; the method's own unless given.
+        One or more penalties to choose from; the method's own unless given.
     folds
         Parts of the rows, each held out once.
     trials
@@ -180,11 +180,13 @@ class Bayes:
     alias: ClassVar[str] = "bayes"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "penalties", tuple(map(as_penalty, self.penalties)))
+        several = np.iterable(self.penalties) and not isinstance(self.penalties, str)
+        penalties = self.penalties if several else (self.penalties,)
+        object.__setattr__(self, "penalties", tuple(map(as_penalty, penalties)))
         check_count("folds", self.folds, least=2)
         check_count("trials", self.trials)
 
-    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+    def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
         """Search lambda, and the penalty if several are given, by the tree Parzen estimator.
 
         Parameters
@@ -253,7 +255,7 @@ class Auto:
 
     alias: ClassVar[str] = "auto"
 
-    def choose(self, problem: Problem, rng: Generator, work: Work) -> Tuning:
+    def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
         """Hold out rows only where that changes the answer."""
         by_counting = isinstance(problem.measure, ProjectionCorrelation)
         way = Smallest() if by_counting else CrossValidation()

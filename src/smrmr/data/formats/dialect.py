@@ -16,7 +16,7 @@ SEPARATORS = {
     "space": r"\s+", " ": r"\s+", "whitespace": r"\s+",
 }  # fmt: skip
 SAID = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", r"\s+": "blanks"}
-MARKS_OF_ORDER = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -101,7 +101,7 @@ def _encoding(path: Path, asked: str | None) -> str:
             usual = "utf-8, latin-1, cp1252 and utf-16"
             raise ValueError(f"--encoding {asked!r} is not known. Usual are {usual}.") from None
         return "utf-8-sig" if name == "utf-8" else name
-    for mark, name in MARKS_OF_ORDER:
+    for mark, name in BYTE_ORDER_MARKS:
         if start.startswith(mark):
             return name
     for content, kind in OTHER_CONTENT:

@@ -6,7 +6,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from ..messages import did_you_mean, quoted
-from .format import Format, Table, needed, reading
+from .format import Format, Table, import_needed, reading
 from .grid import table_of_rows
 from .named_arrays import check_size
 
@@ -15,7 +15,7 @@ def read_excel(path: Path, *, sheet: str | None = None, transpose: bool = False)
     """Read the first sheet, or the one named, whose first row that is not empty names columns."""
     import pandas as pd
 
-    needed("openpyxl", "Excel files")
+    import_needed("openpyxl", "Excel files")
     with reading(path, "an Excel file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks about styles and the like
         with ZipFile(path) as archive:

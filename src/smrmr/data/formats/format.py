@@ -74,7 +74,7 @@ class Format:
         return self.extensions[0]
 
 
-def needed(module: str, files: str) -> Any:
+def import_needed(module: str, files: str) -> Any:
     """Import a package of the extra `files`, or say that it is needed for such files."""
     try:
         return import_module(module)

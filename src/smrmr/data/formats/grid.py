@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..messages import named, twice
+from ..messages import named, say_repeated
 from .format import Table
 
 
@@ -57,7 +57,9 @@ def _problems_of_names(names: list[str], path: Path, what: str) -> list[str]:
         if len(unnamed) > len(names) / 2:
             raise ValueError(f"{problem} If {names[0]!r} is a title above the header, delete it.")
         problems.append(problem)
-    repeated = twice([name for k, name in enumerate(names) if name and (k or what == "column")])
+    repeated = say_repeated(
+        [name for k, name in enumerate(names) if name and (k or what == "column")]
+    )
     if repeated:
         problems.append(f"{path}: {what} names {repeated}")
     return problems
@@ -75,7 +77,7 @@ def _different(names: list[str]) -> list[str]:
 def transposed(frame: Any, path: Path) -> Any:
     """Turn features in rows into columns, each with its own type."""
     names = frame.index.astype(str)
-    repeated = twice(names)
+    repeated = say_repeated(names)
     if repeated:
         raise ValueError(f"{path}: with --transpose every row is a feature, and rows {repeated}")
     turned = frame.T.set_axis(names, axis=1)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from .format import Format, Table, needed, reading
+from .format import Format, Table, import_needed, reading
 from .grid import transposed
 
 
@@ -10,7 +10,7 @@ def read_parquet(path: Path, *, transpose: bool = False) -> Table:
     """Read a Parquet file."""
     import pandas as pd
 
-    needed("pyarrow", "Parquet files")
+    import_needed("pyarrow", "Parquet files")
     with reading(path, "Parquet"):
         frame = pd.read_parquet(path)
     if transpose:

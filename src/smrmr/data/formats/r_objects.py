@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..messages import did_you_mean
-from .format import Format, Table, needed, reading
+from .format import Format, Table, import_needed, reading
 from .grid import transposed
 from .named_arrays import FEATURES, MAX_BYTES, check_size, table_of
 
@@ -26,7 +26,7 @@ ADVICE = 'In R, save a table that can be read: write.csv(NAME, "table.csv")'
 
 def read_r(path: Path, *, sheet: str | None = None, transpose: bool = False) -> Table:
     """Read a data.frame, a matrix, or a list with x and y; `sheet` names the object."""
-    library = needed("rdata", "R files")
+    library = import_needed("rdata", "R files")
     with reading(path, "what R saves"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks about encodings, and classes that are unknown
         content = library.parser.parse_data(_unpacked(path))

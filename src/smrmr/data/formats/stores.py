@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ...types import Indices
 from ..messages import did_you_mean, named
 from ..sources import Reopened, Which, rows_and_columns
-from .format import Format, Table, needed, reading
+from .format import Format, Table, import_needed, reading
 from .named_arrays import table_of
 
 ENTRIES_AT_ONCE = 4_000_000  # of a sparse matrix stored by rows, which is read through
@@ -23,13 +23,13 @@ ENTRIES_AT_ONCE = 4_000_000  # of a sparse matrix stored by rows, which is read 
 def hdf5(path: Path) -> Any:
     """Open an HDF5 file, for as long as it is read."""
     with reading(path, "AnnData or other HDF5"):
-        return needed("h5py", "HDF5 files").File(path, "r")
+        return import_needed("h5py", "HDF5 files").File(path, "r")
 
 
 def zarr(path: Path) -> Any:
     """Open a zarr store, which need not be closed."""
     with reading(path, "zarr"):
-        return nullcontext(needed("zarr", "zarr stores").open(str(path), mode="r"))
+        return nullcontext(import_needed("zarr", "zarr stores").open(str(path), mode="r"))
 
 
 Store: TypeAlias = Callable[[Path], Any]
@@ -93,7 +93,7 @@ def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
 
 
 def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Table:
-    library = needed("anndata.io", "AnnData files")
+    library = import_needed("anndata.io", "AnnData files")
     if root["obs"].attrs.get("encoding-type") != "dataframe":
         return _read_old_anndata(library, path, layer)
     place = {None: "X", "raw": "raw/X"}.get(layer, f"layers/{layer}")

@@ -1,4 +1,4 @@
-"""Sets that are united step by step, each known by the first of its members, its root."""
+"""Disjoint sets that are united step by step (union-find); the first member of each is its root."""
 
 from typing import Any
 

@@ -9,7 +9,7 @@ from .decision import Decision
 ON_EMPTY = ("none", "lead", "relax")
 
 
-def answer(
+def decide_with_fallback(
     evidence: Any, fdr: float, on_empty: str = "none", n_features: int | None = None
 ) -> Decision:
     """Select at a level.
@@ -21,14 +21,14 @@ def answer(
     check_choice("on_empty", on_empty, ON_EMPTY)
     if n_features is not None:
         check_count("n_features", n_features)
-        return _first(evidence, evidence.decide(fdr), n_features, "n_features")
+        return _take_best(evidence, evidence.decide(fdr), n_features, "n_features")
     decision: Decision = evidence.decide(fdr, "relax" if on_empty == "relax" else "none")
     if on_empty == "lead" and not decision.selected.size:
-        return _first(evidence, decision, 1, "best feature")
+        return _take_best(evidence, decision, 1, "best feature")
     return decision
 
 
-def _first(evidence: Any, decision: Decision, n: int, rule: str) -> Decision:
+def _take_best(evidence: Any, decision: Decision, n: int, rule: str) -> Decision:
     selected = evidence.order[:n]
     threshold = float(decision.scores[selected].min())
     return replace(decision, selected=selected, threshold=threshold, level=1.0, rule=rule)

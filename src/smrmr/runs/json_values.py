@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 
 
-def write_plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """What `json.dumps` cannot write, as something that it can."""
     if is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in fields(value)}
@@ -16,16 +16,18 @@ def write_plain(value: Any) -> Any:
     return str(value)
 
 
-def read_plain(kind: Any, content: Any) -> Any:
+def from_json_value(kind: Any, content: Any) -> Any:
     """What JSON held, as its type hint says; arrays without rows lose their other axes."""
     if hasattr(kind, "__dataclass_fields__") and not isinstance(content, kind):
         hints = get_type_hints(kind)
-        return kind(**{f.name: read_plain(hints[f.name], content[f.name]) for f in fields(kind)})
+        return kind(
+            **{f.name: from_json_value(hints[f.name], content[f.name]) for f in fields(kind)}
+        )
     inside = get_args(kind)
     if get_origin(kind) is UnionType:
-        return None if content is None else read_plain(inside[0], content)
+        return None if content is None else from_json_value(inside[0], content)
     if get_origin(kind) is tuple:
-        return tuple(read_plain(inside[0], item) for item in content)
+        return tuple(from_json_value(inside[0], item) for item in content)
     if get_origin(kind) is np.ndarray:
         return np.array(content, dtype=get_args(inside[1])[0])
     return content

@@ -10,7 +10,7 @@ MAX_SWEEPS = 50
 LEAST_MOVE = 1e-3  # mean movement of the last sweep, relative to the mean correlation
 
 
-def sparse_inverse(observed: Matrix, n_rows: int) -> Matrix:
+def fit_graphical_lasso(observed: Matrix, n_rows: int) -> Matrix:
     r"""Maximise the Gaussian likelihood less an L1 penalty on the inverse, diagonal free.
 
     Blockwise descent of Friedman, Hastie and Tibshirani (2008). The penalty

@@ -1,6 +1,11 @@
 """How Sphinx builds the site: make docs."""
 
+from __future__ import annotations
+
 import warnings
+from typing import Any
+
+from sphinx.util.inspect import TypeAliasForwardRef
 
 import smrmr
 
@@ -29,9 +34,17 @@ autosummary_generate = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "exclude-members": "set_fit_request"}  # scikit-learn's
+autodoc_type_aliases = {  # in signatures, in place of what they stand for
+    name: name for name in ("Vector", "Matrix", "Indices", "Mask", "Data", "Kernel", "Progress")
+}
+python_maximum_signature_line_length = 88  # beyond, a line for each parameter
+toc_object_entries_show_parents = "hide"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+napoleon_use_param = False  # "x, y" share a line, as they share a sentence
+napoleon_custom_sections = [("Attributes", "params_style")]
+napoleon_attr_annotations = False  # types are in the signature
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
@@ -44,6 +57,7 @@ sphinx_gallery_conf = {
     "min_reported_time": 1e9,  # seconds differ from build to build
     "write_computation_times": False,
     "remove_config_comments": True,
+    "image_srcset": ["2x"],  # sharp on fine screens
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -62,3 +76,14 @@ html_show_sourcelink = False
 html_sidebars = {"index": [], "start": []}  # which have no pages below them
 
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
+
+
+def without_factories(*event: Any) -> tuple[str, str] | None:
+    """A signature that Sphinx can parse: defaults made by a factory are dots."""
+    signature, returned = event[-2:]
+    return (signature.replace("<factory>", "..."), returned) if signature else None
+
+
+def setup(app: Any) -> None:
+    TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # in tuple[Vector, ...]
+    app.connect("autodoc-process-signature", without_factories)

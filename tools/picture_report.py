@@ -14,7 +14,7 @@ from PIL import Image
 import smrmr
 
 PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "report.png"
-WIDTH, HEIGHT, COLOURS = 1000, 850, 64
+WIDTH, HEIGHT, COLOURS = 1000, 830, 64
 
 
 def take_picture() -> None:

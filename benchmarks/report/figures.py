@@ -253,23 +253,23 @@ def _speed(table: Any) -> Figure:
 
 
 def _yardstick(table: Any) -> Figure:
-    """TPR, and FDR below it, over sizes; one column per level."""
+    """TPR, and FDR beside it, over sizes; one row per level, so that a page can show it large."""
     levels, sizes = sorted(table["level"].unique()), table[["n", "p"]].drop_duplicates()
     places = [tuple(size) for size in sizes.to_numpy().tolist()]
     methods = list(table["method"].unique())
-    size = 2.2 + 0.75 * len(levels) * len(places), 5
-    figure, axes = _axes(size, 2, len(levels), sharex=True, sharey="row")
-    for level, column in zip(levels, axes.T, strict=True):
+    size = 1.2 + 2 * 0.65 * len(places), 0.6 + 2 * len(levels)
+    figure, axes = _axes(size, len(levels), 2, sharex=True, sharey=True)
+    for level, row in zip(levels, axes, strict=True):
         part = table[table["level"] == level]
         place = part[["n", "p"]].apply(tuple, axis=1).map(places.index)
-        column[0].set_title(f"level {level}")
-        column[1].axhline(level, color="black", linestyle="--")
-        for what, ax in zip(("tpr", "fdr"), column, strict=True):
+        row[0].set_ylabel(f"level {level}")
+        row[1].axhline(level, color="black", linestyle="--")
+        for what, ax in zip(("tpr", "fdr"), row, strict=True):
             ax.set_ylim(-0.04, 1.04)
             _panel(ax, part, what, place, methods)
+    for column, title in zip(axes.T, ("TPR", "FDR"), strict=True):
+        column[0].set_title(title)
         _name_places(column, [f"n={n}\np={p}" for n, p in places])
-    for ax, label in zip(axes[:, 0], ("TPR", "FDR"), strict=True):
-        ax.set_ylabel(label)
     _legend(figure, methods, "means over ten designs")
     return figure
 

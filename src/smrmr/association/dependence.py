@@ -20,7 +20,7 @@ def projection_covariance_squared(x: Data, y: Data) -> float:
               [\mathcal{K}_X]_{ilr} [\mathcal{L}_Y]_{ilr}
 
     Paper: eq. (2.5), label ``pc_etim_2``. Ties count as a right angle. Nearly linear in n for
-    numbers; O(n^3) time and O(n^2) memory for vectors.
+    numbers; O(n³) time and O(n²) memory for vectors.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def hsic_v(
 def hsic_u(
     x: Data, y: Data, *, kernel: str | Kernel = "gaussian", width: float | None = None
 ) -> float:
-    r"""HSIC as an unbiased U-statistic, in O(n^2); it can be negative.
+    r"""HSIC as an unbiased U-statistic, in O(n²); it can be negative.
 
     .. math:: \frac{1}{n(n-3)} \Big[ \mathrm{tr}(\tilde K \tilde L)
               + \frac{1'\tilde K 1\; 1'\tilde L 1}{(n-1)(n-2)}

@@ -31,10 +31,11 @@ from .two_passes import Results, first_pass, second_pass
 class ConditionalTests:
     r"""Test of every feature given all others, ``"tests"`` for short.
 
-    The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. What the other features leave of X_k is
-    compared with what they leave of Y, by PC^2 and by correlations, whose nulls are known: a
-    distilled conditional randomisation test (Liu, Katsevich, Janson and Ramdas 2022) without
-    resampling. Not in the paper; docs/theory.md says what is done, step by step.
+    The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. What the other features leave of
+    :math:`X_k` is compared with what they leave of :math:`Y`, by projection covariance and by
+    correlations, whose nulls are known: a distilled conditional randomisation test (Liu,
+    Katsevich, Janson and Ramdas 2022) without resampling. Not in the paper; docs/theory.md says
+    what is done, step by step.
 
     Parameters
     ----------

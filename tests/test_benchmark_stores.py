@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 from benchmarks.data.datasets import PAPER_SETS
 from benchmarks.grids.read import RealGrid, read_grid, read_real_grid
-from benchmarks.methods import METHODS, YARDSTICK
+from benchmarks.methods import METHODS, ONLY_WHERE_NAMED
 from benchmarks.stores import Store
 from smrmr.designs import DESIGNS
 
@@ -126,7 +126,8 @@ def test_our_grids_hold_what_they_promise():
     assert min(c.seeds for c in full.cells) >= 50
     paper = {(c.n, c.p) for c in full.cells if c.design == "2.c"}
     assert paper == {(n, p) for n in (100, 500) for p in (100, 500, 5000)}
-    assert list(full.methods) == [name for name in METHODS if name not in YARDSTICK]
+    assert list(full.methods) == [name for name in METHODS if name not in ONLY_WHERE_NAMED]
+    assert read_grid("boruta").methods == ("Boruta",)
     for name in ("quick", "speed"):
         assert read_grid(name).cells
 

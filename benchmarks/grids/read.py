@@ -14,7 +14,7 @@ from smrmr.designs import DESIGNS
 from ..data.datasets import HIV_SETS, MADELON, PAPER_SETS
 from ..methods import METHODS, ONLY_WHERE_NAMED
 
-OWN = ("quick", "full", "speed", "yardstick")
+OWN = ("quick", "full", "speed", "yardstick", "boruta")
 OWN_REAL = ("quick", "full")
 
 

@@ -19,7 +19,7 @@ Jobs = Annotated[int | None, typer.Option(help="Draws or folds at a time; -1 for
 Methods = Annotated[
     list[str] | None, typer.Option(help="A method to run; may be repeated. All if left out.")
 ]
-GridName = Annotated[str, typer.Option(help="quick, full, boruta or a TOML file.")]
+GridName = Annotated[str, typer.Option(help="quick, full or a TOML file.")]
 
 
 @app.command()

@@ -67,9 +67,7 @@ def test_bad_design_is_a_message_and_not_a_traceback():
         done = invoke("demo", *arguments)
         assert done.exit_code == 2
         assert done.stderr.startswith("smrmr: ")
-    done = run("demo", "--design", "9.z")
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
+        assert "Traceback" not in done.stderr
 
 
 def test_version():

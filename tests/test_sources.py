@@ -423,7 +423,7 @@ def test_blocks_are_kept_checked_and_tied_to_their_run(tmp_path, caplog):
 @both_controls
 def test_a_resumed_run_gives_the_same_answer(control, data, from_array, tmp_path):
     """Also with a block damaged, and it computes only what is not there."""
-    settings = asked(control, alike="auto", max_memory="50kB")
+    settings = asked(control, alike="auto", max_memory="100kB")
     expected = from_array(control, alike="auto")
     first = select(data.X, data.y, settings, rng=0, run_dir=tmp_path / "run")
     blocks = sorted((tmp_path / "run").glob("stage*"))
@@ -440,7 +440,7 @@ def test_a_resumed_run_gives_the_same_answer(control, data, from_array, tmp_path
     with pytest.raises(
         ValueError, match=rf"control was '{control}' and is 'knockoffs.penalty=scad.'"
     ):
-        select(data.X, data.y, asked("knockoffs(penalty=scad)", alike="auto", max_memory="50kB"),
+        select(data.X, data.y, asked("knockoffs(penalty=scad)", alike="auto", max_memory="100kB"),
                rng=0, run_dir=tmp_path / "run")  # fmt: skip
 
 
@@ -510,7 +510,7 @@ def test_kill_minus_nine_loses_blocks_in_flight_only(tmp_path):
 def test_a_full_disk_is_an_error_and_keeps_what_is_there(
     control, data, from_array, tmp_path, monkeypatch
 ):
-    settings = asked(control, max_memory="50kB")
+    settings = asked(control, max_memory="100kB")
     write = Path.write_bytes
     count = 0
 
@@ -532,7 +532,7 @@ def test_a_full_disk_is_an_error_and_keeps_what_is_there(
 
 
 def test_large_redundancies_go_to_a_file(data):
-    found = smrmr.redundancy(data.X, max_memory="20kB")
+    found = smrmr.redundancy(data.X, max_memory="25kB")
     assert isinstance(found, np.memmap)
     assert_array_equal(found, smrmr.redundancy(data.X))
 

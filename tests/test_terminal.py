@@ -92,7 +92,10 @@ def run_python(code, **environment):
 def test_select_speaks_before_it_loads_what_computes(table):
     """Oracle: Python's own log of imports, in the order in which they end."""
     command = [sys.executable, "-X", "importtime", "-m", "smrmr", "select", table, "--target", "z"]
-    said = subprocess.run(command, capture_output=True, text=True).stderr
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    said = done.stderr
+    assert "Traceback" not in said
     loaded = re.findall(
         r"\| +([\w.]+)$|(Reading table.csv|smrmr: table.csv has no column)", said, re.M
     )

@@ -54,8 +54,8 @@ RIVALS = {
     "GCM": ("#6a3d9a", "P"),
     "T-Rex": ("#d9742b", "d"),
     "SIS + BH": ("#40444c", "X"),
-    "tests": ("#c1121f", "*"),
-    "tests, BY": ("#f08fa4", "*"),
+    "tests": ("#a3218e", "*"),
+    "tests, BY": ("#dd9ad2", "*"),
 }
 LINES: dict[str, Any] = dict(zip(REFERENCES, ("-", ":"), strict=True))
 DEFAULTS = ("SmRMR(default)", "SmRMR(default, HSIC)")

@@ -251,7 +251,7 @@ def _decide_by_e_values(draws: Matrix, fdr: float, inner_fdr: float) -> Decision
 
 
 def false_discovery_bounds(W: Data, *, confidence: float = 0.95) -> Indices:
-    r"""Most false features among the first 1, 2, 3, ... by W, all bounds true together.
+    r"""Most false features among the first k by W, for every k; all bounds are true together.
 
     With the stated confidence no prefix of the ranking holds more false features than its bound,
     so the length may be chosen after looking (Katsevich and Ramdas 2020): with negatives mirroring

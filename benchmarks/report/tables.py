@@ -200,7 +200,7 @@ def claims(stores: dict[str, Any]) -> str:
 
 
 def _ours(table: Any, place: tuple[str, int, int], what: str, methods: Iterable[str]) -> str:
-    here = (table[["design", "n", "p"]] == place).all(axis=1)
+    here = (table[["design", "n", "p"]] == list(place)).all(axis=1)
     found = at_level(table[here & table["method"].isin(methods)], MAIN_LEVEL)
     return _listed(found[found[what].notna()], (what,), "seeds")
 

@@ -5,6 +5,7 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 def to_json_value(value: Any) -> Any:
@@ -30,4 +31,6 @@ def from_json_value(kind: Any, content: Any) -> Any:
         return tuple(from_json_value(inside[0], item) for item in content)
     if get_origin(kind) is np.ndarray:
         return np.array(content, dtype=get_args(inside[1])[0])
+    if get_origin(kind) is NDArray:  # which is a name of its own in newer NumPy
+        return np.array(content, dtype=inside[0])
     return content

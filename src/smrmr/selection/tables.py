@@ -14,10 +14,8 @@ if TYPE_CHECKING:
 
 def table_of_features(selection: Selection) -> Any:
     """Every feature with what became of it, selected features first."""
-    import pandas as pd  # only needed here
-
     n, names = selection.n_features, selection.names
-    frame = pd.DataFrame(
+    frame = _table(
         {
             "feature": list(names),
             "selected": selection.support,
@@ -35,13 +33,11 @@ def table_of_features(selection: Selection) -> Any:
 
 def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
     """A row per hypothesis, with the names of its features."""
-    import pandas as pd  # only needed here
-
     evidence, names = selection.evidence, selection.names
     leads = evidence.leads[hypotheses]
     members = [evidence.members_of(int(h)) for h in hypotheses]
     carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
-    return pd.DataFrame(
+    return _table(
         {
             "feature": [names[k] for k in leads],
             "selected": np.isin(hypotheses, selection.decision.selected),
@@ -68,6 +64,22 @@ def table_of_groups(selection: Selection) -> Any:
     order = np.argsort(q_values[large], kind="stable")
     table = table_of_hypotheses(selection, large[order])
     return table.rename(columns={"feature": "lead"})
+
+
+def _table(columns: dict[str, Any]) -> Any:
+    """A DataFrame, with text as objects where names hold what text of pandas 3 cannot."""
+    import pandas as pd  # only needed here
+
+    try:
+        return pd.DataFrame(columns)
+    except UnicodeEncodeError:  # halves of characters, from names in another encoding
+        is_text = {name: np.asarray(values).dtype.kind in "OU" for name, values in columns.items()}
+        return pd.DataFrame(
+            {
+                name: pd.Series(list(values), dtype=object) if is_text[name] else values
+                for name, values in columns.items()
+            }
+        )
 
 
 def _lead_of_group(selection: Selection) -> Indices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -78,12 +79,18 @@ html_sidebars = {"index": [], "start": []}  # which have no pages below them
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")
 
 
-def without_factories(*event: Any) -> tuple[str, str] | None:
-    """A signature that Sphinx can parse: defaults made by a factory are dots."""
+ARRAY = re.compile(r"~?(?:numpy\.)?ndarray\[tuple\[.*?\], ~?(?:numpy\.)?dtype\[[^\]]*\]\]")
+
+
+def readable(*event: Any) -> tuple[str, str] | None:
+    """A signature in short: arrays by name, and dots for defaults that a factory makes."""
     signature, returned = event[-2:]
-    return (signature.replace("<factory>", "..."), returned) if signature else None
+    if not signature:
+        return None
+    signature = ARRAY.sub("~numpy.ndarray", signature).replace("<factory>", "...")
+    return signature, returned and ARRAY.sub("~numpy.ndarray", returned)
 
 
 def setup(app: Any) -> None:
     TypeAliasForwardRef.__repr__ = lambda alias: alias.name  # in tuple[Vector, ...]
-    app.connect("autodoc-process-signature", without_factories)
+    app.connect("autodoc-process-signature", readable)

@@ -36,3 +36,27 @@ def test_columns_are_scaled_by_a_power_of_two(size, rng):
         for row, exponent in zip(values.tolist(), exponents, strict=True)
     ]
     assert_array_equal(unit_scale(values), expected)
+
+
+NEAR_TIES = {
+    "means of groups": lambda rng: rng.poisson(3.0, (40, 8, 30)).mean(axis=1),
+    "logs": lambda rng: np.log1p(rng.poisson(3.0, (40, 8, 30))).mean(axis=1),
+    "sums of tenths": lambda rng: 0.1 * rng.integers(5, size=(60, 30)) + 0.2,
+    "ratios": lambda rng: np.log(rng.integers(1, 4, (60, 30)) / rng.integers(1, 4, (60, 30))),
+    "mostly zero": lambda rng: np.where(rng.random((60, 30)) < 0.97, 0, rng.random((60, 30))),
+    "residuals": lambda rng: (b := rng.integers(3, size=(60, 30)) * 1.0) - b.mean(axis=0),
+    "distinct": lambda rng: rng.standard_cauchy((200, 30)),
+    "one far value": lambda rng: np.vstack([rng.normal(size=(59, 30)), np.full(30, 1e12)]),
+    "huge": lambda rng: 1.7e308 * rng.choice([-1, 0, 1], (60, 30)),
+}
+
+
+@pytest.mark.parametrize("columns", NEAR_TIES)
+def test_the_last_digits_decide_no_rank(columns, rng):
+    """Law: noise of 1e-13 of each value changes no rank. Oracle: ranks of the values rounded."""
+    values = NEAR_TIES[columns](rng)
+    scale = 1e300 if columns == "huge" else 1.0
+    exact = rankdata(np.round(values / scale, 9), axis=0)
+    noisy = values * (1 - 1e-13 * rng.random(values.shape))
+    assert_array_equal(average_ranks(values, axis=0), exact)
+    assert_array_equal(average_ranks(noisy, axis=0), exact)

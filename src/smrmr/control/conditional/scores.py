@@ -92,7 +92,8 @@ def row_order(content: Indices, target: Target) -> Indices:
     By the target; rows that tie there by their `content`, sums of squares of doubled ranks: whole
     numbers, so that columns in another order do not change it either.
     """
-    values = _by_size(target, content) if target.kind == "classes" else target.values
+    is_classes = target.kind == "classes"
+    values = _by_size(target, content) if is_classes else average_ranks(target.values, axis=0)
     return np.lexsort((content, *np.atleast_2d(values.T)[::-1]))
 
 

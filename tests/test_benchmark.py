@@ -117,17 +117,19 @@ def test_rivals_choose_a_size_on_held_out_rows_and_then_rank_all():
 
 @pytest.mark.skipif(not RESET.exists(), reason="peak memory is known on Linux only")
 def test_memory_and_time_are_those_of_the_work():
+    """Oracle: the clock of the processor, read within the block and after it."""
     for _ in range(2):  # the second time freed memory could be taken again unseen
         with measured() as cost:
             start = time.process_time()
             work = np.ones(10_000_000)
-            time.sleep(0.4)  # which is no work
+            time.sleep(0.1)  # which is no work
             while time.process_time() < start + 0.05:
                 pass
+            spent = time.process_time() - start
         assert work.sum() == 1e7
         del work
         assert 75 < cost["megabytes"] < 100
-        assert 0.05 <= cost["seconds"] < 0.4
+        assert spent <= cost["seconds"] <= time.process_time() - start
 
 
 SMALL = Grid(

@@ -139,8 +139,6 @@ def test_mvr_and_sdp_are_optimal(rng):
             assert other.sum() <= most.sum() * (1 + 2e-5)
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:::knockpy", "ignore::UserWarning", "ignore::FutureWarning")
 def test_mvr_follows_literal_coordinate_descent(rng):
     """Oracle: each s_j in turn, by a fresh inverse, as often as mvr does; 70 are two blocks."""
     loadings = rng.normal(size=(70, 3))
@@ -156,6 +154,8 @@ def test_mvr_follows_literal_coordinate_descent(rng):
     np.testing.assert_allclose(mvr(sigma), s, rtol=1e-10)
 
 
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")  # knockpy's own
 @pytest.mark.parametrize("design", ["ar", "sample", "equicorrelated"])
 def test_objectives_are_not_worse_than_those_of_knockpy(design, rng):
     smatrix = pytest.importorskip("knockpy.smatrix", reason="knockpy comes with make test-slow")

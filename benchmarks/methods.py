@@ -16,10 +16,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from smrmr import MRMR, SIS, HSICLasso, Recipe, Selection, SmRMR, select
+from smrmr import Recipe, Selection, SmRMR, select
 from smrmr import __version__ as OURS  # noqa: N812
-from smrmr.control.conditional.multiplicity import adjust
-from smrmr.control.decision import ROUNDING
+from smrmr.conditional.multiplicity import adjust
+from smrmr.decision import ROUNDING
+from smrmr.rivals import MRMR, SIS, HSICLasso
 from smrmr.types import Indices, Vector
 
 from .rivals import Problem, boruta, d0crt, gcm, knockoffs_at, lasso_knockoffs, mlr_knockoffs, trex

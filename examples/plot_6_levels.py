@@ -99,7 +99,7 @@ for rule in ["bh", "by", "holm"]:
 # chosen. Knockoffs need more rows; here are 700 of the same kind.
 X, y = study(700)
 knockoffs = smrmr.select(X, y, smrmr.Recipe(fdr=0.2, control="knockoffs"), rng=0)
-bounds = smrmr.false_discovery_bounds(knockoffs.W)
+bounds = smrmr.paper.false_discovery_bounds(knockoffs.W)
 ranking = np.argsort(-knockoffs.W)[:30]
 wrong = np.cumsum(~np.isin(ranking, true))
 print("first  false: at most  really")

@@ -38,9 +38,9 @@ print(X.shape)
 # ten.
 chosen = {}
 for label, ranking in [
-    ("SIS", smrmr.SIS(10)),
-    ("MRMR", smrmr.MRMR(10)),
-    ("HSIC Lasso", smrmr.HSICLasso(10)),
+    ("SIS", smrmr.rivals.SIS(10)),
+    ("MRMR", smrmr.rivals.MRMR(10)),
+    ("HSIC Lasso", smrmr.rivals.HSICLasso(10)),
 ]:
     order = np.argsort(ranking.fit(X, y).ranking_)
     chosen[label] = list(X.columns[order[:10]])

@@ -142,7 +142,7 @@ axes[1].set(xlabel="how a feature acts (line: the best of those that do not)")
 plt.show()
 
 # %%
-first = {name: smrmr.SIS(10, measure=m).fit(data.X, data.y) for name, m in measures.items()}
+first = {name: smrmr.rivals.SIS(10, measure=m).fit(data.X, data.y) for name, m in measures.items()}
 for name, ranking in first.items():
     print(f"{name:24} {np.isin(data.support, np.flatnonzero(ranking.get_support())).sum()} of 10")
 
@@ -152,7 +152,7 @@ for name, ranking in first.items():
 # With knockoffs the measure decides what features and knockoffs are worth. The promise does not
 # depend on the measure, only what is found does.
 for name, measure in measures.items():
-    recipe = smrmr.Recipe(fdr=0.2, control=smrmr.KnockoffFilter(measure=measure))
+    recipe = smrmr.Recipe(fdr=0.2, control=smrmr.paper.KnockoffFilter(measure=measure))
     found = smrmr.select(data.X, data.y, recipe, rng=0).selected
     right = np.isin(found, data.support).sum()
     print(f"{name:24} {right:2} true, {len(found) - right} false")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from smrmr import KnockoffFilter, Recipe
+from smrmr import Recipe
+from smrmr.paper import KnockoffFilter
 
 OWN = {f.name for f in fields(Recipe)}
 

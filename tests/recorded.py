@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from smrmr import KnockoffFilter, Recipe, select, simulate
+from smrmr import Recipe, select, simulate
 from smrmr.data import open_columns
+from smrmr.paper import KnockoffFilter
 
 STORED = Path(__file__).parent / "reference" / "selections.json"
 SEED = 3

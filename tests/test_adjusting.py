@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 from smrmr import Recipe, Selection, SmRMR, select
 from smrmr.cli.commands import app
-from smrmr.control.knockoffs.folds import deal_folds
-from smrmr.control.knockoffs.pairs import Pairs
-from smrmr.control.knockoffs.screening import split_rows
 from smrmr.data.covariates import read_covariates
 from smrmr.data.study import adjusted, read_study
 from smrmr.data.survival import deviance_residuals, martingale_residuals
+from smrmr.paper.folds import deal_folds
+from smrmr.paper.pairs import Pairs
+from smrmr.paper.screening import split_rows
 from smrmr.report.words import say
 
 GROUPS = np.repeat(np.arange(30), 5)

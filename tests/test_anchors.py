@@ -111,7 +111,7 @@ def test_anchors_are_a_setting_like_others():
     assert write_setting(measure) == "pc(anchors=all)"
     assert write_setting(ProjectionCorrelation(64)) == "pc(anchors=64)"
     assert write_setting(smrmr.SmRMR.paper().control.measure) == "pc(anchors=all)"
-    assert write_setting(smrmr.KnockoffFilter.paper().measure) == "pc(anchors=all)"
+    assert write_setting(smrmr.paper.KnockoffFilter.paper().measure) == "pc(anchors=all)"
     for wrong in ("some", 0, -3, 2.5, True):
         with pytest.raises(ValueError, match="anchors="):
             ProjectionCorrelation(wrong)

@@ -20,23 +20,14 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from smrmr import (
-    HSIC,
-    MRMR,
-    SIS,
-    HSICLasso,
-    KnockoffFilter,
-    Recipe,
-    Selection,
-    SmRMR,
-    load_example,
-    select,
-    simulate,
-)
+from smrmr import Recipe, Selection, SmRMR, load_example, select, simulate
 from smrmr.cli.commands import app
-from smrmr.control.decision import fewest_selectable
 from smrmr.data.study import read_study
+from smrmr.measures import HSIC
+from smrmr.paper import KnockoffFilter
+from smrmr.paper.threshold import fewest_selectable
 from smrmr.report.words import level_that_selects, reach
+from smrmr.rivals import MRMR, SIS, HSICLasso
 from smrmr.runs.progress import progress_bars
 from smrmr.selection.trends import FINE, find_trends, shape_in_a_word
 

@@ -321,7 +321,7 @@ def test_a_title_above_the_header_of_a_sheet(tmp_path):
 
 def test_sheets_that_would_fill_the_memory_are_not_unpacked(tmp_path, monkeypatch):
     FRAME.to_excel(tmp_path / "d.xlsx")
-    monkeypatch.setattr("smrmr.data.formats.named_arrays.MAX_BYTES", 1000)
+    monkeypatch.setattr("smrmr.data.files.named_arrays.MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="does not fit in memory"):
         read_data(tmp_path / "d.xlsx", "y")
 
@@ -386,7 +386,7 @@ def test_files_that_r_wrote(name, shape, target, levels):
 def test_a_gzip_that_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     """Oracle: a megabyte of zeros in a kilobyte, where 100,000 bytes are allowed."""
     path = write(tmp_path, "d.csv.gz", gzip.compress(b"0" * 1_000_000))
-    monkeypatch.setattr("smrmr.data.formats.packed.MAX_BYTES", 100_000)
+    monkeypatch.setattr("smrmr.data.files.packed.MAX_BYTES", 100_000)
     with pytest.raises(ValueError, match=r"does not fit in memory: it unpacks to more than 0"):
         read_data(path, "y")
 
@@ -396,7 +396,7 @@ def test_unpacked_copies_are_read_before_they_are_gone(tmp_path, monkeypatch):
     path = tmp_path / "d.npy"
     np.save(path, FRAME.to_numpy())
     write(tmp_path, "d.npy.gz", gzip.compress(path.read_bytes()))
-    monkeypatch.setattr("smrmr.data.formats.MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr("smrmr.data.files.MAX_BYTES_WHOLE", 0)
     with pytest.raises(ValueError, match="read in blocks"):
         read_data(path, "x4")
     assert_array_equal(read_data(tmp_path / "d.npy.gz", "x4").X, FRAME[list("abcd")])

@@ -10,8 +10,20 @@ from pathlib import Path
 import smrmr
 
 PAGE = Path(__file__).parents[1] / "docs" / "api.md"
-MODULES = ("smrmr.association", "smrmr.data", "smrmr.report", "smrmr.anndata")
-RETURNED = ("smrmr.solver.", "smrmr.control.")  # where values that functions return are at home
+MODULES = (
+    "smrmr.association",
+    "smrmr.conditional",
+    "smrmr.data",
+    "smrmr.measures",
+    "smrmr.paper",
+    "smrmr.report",
+    "smrmr.rivals",
+    "smrmr.anndata",
+)
+RETURNED = (
+    "smrmr.paper.solver.",
+    "smrmr.controllers.",
+)  # where values that functions return are at home
 
 
 def listed():

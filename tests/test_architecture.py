@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from smrmr import Recipe, simulate
-from smrmr.control.conditional.inputs import prepare_inputs
+from smrmr.conditional.inputs import prepare_inputs
 from smrmr.data.study import read_study
-from smrmr.groups.groups import find_groups
+from smrmr.features.groups import find_groups
 from smrmr.runs.work import Work
 from smrmr.settings import as_generator
 
@@ -101,9 +101,7 @@ def test_knockoffs_see_the_numbers_it_tells(study):
     assert f"looks at {draw.n_screen} rows alone" in TEXT
     assert f"a shortlist of {len(draw.shortlisted)}" in TEXT
     assert f"{kept} genes, and the other {draw.n_select} rows" in TEXT
-    assert (
-        f"`Knockoffs`](src/smrmr/control/knockoffs/gaussian.py): {draw.n_select} by {kept}" in TEXT
-    )
+    assert f"`Knockoffs`](src/smrmr/paper/gaussian.py): {draw.n_select} by {kept}" in TEXT
     assert f"`relevance` of {2 * kept}, `redundancy` of {2 * kept} by {2 * kept}" in TEXT
     assert f"{2 * kept} `theta`" in TEXT
     assert f"W of {kept} genes" in TEXT

@@ -22,7 +22,8 @@ from benchmarks.experiments.synthetic import levels_of, prediction_score, run_gr
 from benchmarks.grids.read import Cell, Grid
 from benchmarks.methods import METHODS
 from benchmarks.stores import open_store
-from smrmr import SIS, SmRMR, simulate
+from smrmr import SmRMR, simulate
+from smrmr.rivals import SIS
 
 pytestmark = pytest.mark.slow
 

@@ -25,7 +25,7 @@ from benchmarks.experiments.real import run_real, run_task
 from benchmarks.grids.read import RealGrid
 from benchmarks.methods import SIZES
 from benchmarks.stores import open_store
-from smrmr import SIS
+from smrmr.rivals import SIS
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from recipes import recipe
 from smrmr import Recipe, select
 from smrmr.report import knockoffs, render, tests
 from smrmr.report.checks import checked
-from smrmr.report.tests.checks import histogram_verdict
+from smrmr.report.conditional.checks import histogram_verdict
 from test_report import Page, reweighted
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")

@@ -16,8 +16,9 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from doc_blocks import run_command
-from smrmr import KnockoffFilter, Recipe, simulate
+from smrmr import Recipe, simulate
 from smrmr.cli.commands import app
+from smrmr.paper import KnockoffFilter
 from smrmr.settings import write_setting
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")

@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import smrmr
-from smrmr import HSIC, MRMR, SIS, HSICLasso
-from smrmr.measures import MEASURES
-from smrmr.solver.lars import first_to_enter
+from smrmr.measures import HSIC, MEASURES
+from smrmr.paper.solver.lars import first_to_enter
+from smrmr.rivals import MRMR, SIS, HSICLasso
 
 SELECTORS = [SIS, MRMR, HSICLasso]
 
@@ -131,10 +131,10 @@ def test_features_may_leave_the_path():
         Z = rng.normal(size=(16, 18)) + 0.8 * rng.normal(size=18)
         Z /= np.linalg.norm(Z, axis=1, keepdims=True)
         D = Z @ Z.T
-        found = smrmr.Associations(D[0, 1:].copy(), D[1:, 1:].copy(), "continuous")
+        found = smrmr.association.Associations(D[0, 1:].copy(), D[1:, 1:].copy(), "continuous")
         for count in (5, 15):
             ours = first_to_enter(found.relevance, lambda k, D=D: D[1 + k, 1:], count)
-            solution = smrmr.solve(found, penalty="l1", lam=max(ours.lams[-1], 0.0))
+            solution = smrmr.paper.solve(found, penalty="l1", lam=max(ours.lams[-1], 0.0))
             assert_allclose(ours.theta, solution.theta, atol=1e-8)
             left += len(ours.lams) > len(ours.order) + 1
     assert left > 10
@@ -146,11 +146,11 @@ def test_path_agrees_with_the_solver(penalty_share, data):
     found = smrmr.associate(data.X, data.y, measure="hsic")
     path = first_to_enter(found.relevance, lambda k: found.redundancy[k], 15)
     lam = path.lams[-1]
-    solution = smrmr.solve(found, penalty="l1", lam=lam)
+    solution = smrmr.paper.solve(found, penalty="l1", lam=lam)
     assert_allclose(solution.theta, path.theta, atol=1e-8)
     shorter = first_to_enter(found.relevance, lambda k: found.redundancy[k], 6)
     middle = shorter.lams[0] * penalty_share + shorter.lams[-1] * (1 - penalty_share)
-    support = np.flatnonzero(smrmr.solve(found, penalty="l1", lam=middle).theta)
+    support = np.flatnonzero(smrmr.paper.solve(found, penalty="l1", lam=middle).theta)
     assert set(support) <= set(path.order)
 
 

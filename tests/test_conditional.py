@@ -10,13 +10,13 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import Lasso, LinearRegression
 
-import smrmr.control.conditional.ridge as ridge_module
-from smrmr import ConditionalTests, Recipe, SmRMR, redundancy, relevance, select, simulate
+import smrmr.conditional.ridge as ridge_module
+from smrmr import ConditionalTests, Recipe, SmRMR, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
-from smrmr.control.conditional.guard import still_depends
-from smrmr.control.conditional.inputs import Inputs
-from smrmr.control.conditional.null import covariance_tail
-from smrmr.control.conditional.p_values import (
+from smrmr.conditional.guard import still_depends
+from smrmr.conditional.inputs import Inputs
+from smrmr.conditional.null import covariance_tail
+from smrmr.conditional.p_values import (
     WEIGHTS,
     combine,
     combine_groups,
@@ -25,8 +25,8 @@ from smrmr.control.conditional.p_values import (
     p_values,
     second_opinion,
 )
-from smrmr.control.conditional.paths import fit_path
-from smrmr.control.conditional.rank_statistics import (
+from smrmr.conditional.paths import fit_path
+from smrmr.conditional.rank_statistics import (
     GRID,
     MOST_COUNTED,
     covariance_of_ranks,
@@ -34,11 +34,11 @@ from smrmr.control.conditional.rank_statistics import (
     rank_table,
     ranks_of,
 )
-from smrmr.control.conditional.regressors import Regressors
-from smrmr.control.conditional.residuals import Neighbours, compare, find_neighbours, residual
-from smrmr.control.conditional.ridge import MIXES, RIDGES, KernelRidge
-from smrmr.control.conditional.scores import Part, draw_tie_breakers, standardised
-from smrmr.control.conditional.target_fits import TargetFitter, through_link
+from smrmr.conditional.regressors import Regressors
+from smrmr.conditional.residuals import Neighbours, compare, find_neighbours, residual
+from smrmr.conditional.ridge import MIXES, RIDGES, KernelRidge
+from smrmr.conditional.scores import Part, draw_tie_breakers, standardised
+from smrmr.conditional.target_fits import TargetFitter, through_link
 from thinned import thinned
 
 TESTS = Recipe(control="tests")
@@ -62,17 +62,9 @@ def kernel_ridge(x, y):
     return KernelRidge(Regressors(np.concatenate([x, x]), nothing(len(y))), tuple(range(len(x))), y)
 
 
-def fitter(Z, y, proposals=("lasso", "mcp"), **changes):
-    settings = {
-        "regressors": Regressors(np.concatenate([Z, standardised(np.abs(Z))]), nothing(len(y))),
-        "part": Part("target", standardised(y[None])[0]),
-        "proposals": proposals,
-        "relevance": np.zeros(len(Z)),
-        "candidates": np.empty(0, np.intp),
-        "redundancy": np.empty((0, 0)),
-        "target": "continuous",
-    }
-    return TargetFitter(**(settings | changes))
+def fitter(Z, y, proposals=("lasso", "mcp")):
+    regressors = Regressors(np.concatenate([Z, standardised(np.abs(Z))]), nothing(len(y)))
+    return TargetFitter(regressors, Part("target", standardised(y[None])[0]), proposals)
 
 
 # -- the pieces
@@ -483,7 +475,7 @@ def test_the_link_is_a_logistic_regression(rng):
 # -- laws
 
 
-@pytest.mark.parametrize("proposals", [("lasso", "mcp"), ("mrmr",)])
+@pytest.mark.parametrize("proposals", [("lasso", "mcp"), ("lasso",)])
 def test_a_fit_without_a_feature_never_saw_it(proposals, rng):
     """Law: whatever stands in its place, the residual stays, up to where descent stops."""
     Z = columns(rng, p=25)
@@ -493,12 +485,7 @@ def test_a_fit_without_a_feature_never_saw_it(proposals, rng):
         other[k] = standardised((y + 0.1 * rng.standard_normal(60))[None])[0]
         residuals = []
         for values in (Z, other):
-            strength = relevance(values.T, y)
-            candidates = np.arange(25)
-            fitted = fitter(
-                values, y, proposals, relevance=strength, candidates=candidates,
-                redundancy=redundancy(values.T),
-            )  # fmt: skip
+            fitted = fitter(values, y, proposals)
             residuals.append(fitted.without(np.array([k])).residual)
         np.testing.assert_allclose(*residuals, atol=1e-4)
 
@@ -603,7 +590,7 @@ def test_settings_are_checked():
     with pytest.raises(ValueError, match="statistic='mic'"):
         ConditionalTests(statistic="mic")
     data = simulate("1.c", n=60, p=40, random_state=0)
-    found = p_of(data.X, data.y, Recipe(control="tests(proposals=mrmr, guard=false)"))
+    found = p_of(data.X, data.y, Recipe(control="tests(proposals=mcp, guard=false)"))
     assert found.shape == (40,)
 
 

@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from smrmr import ConditionalTests, KnockoffFilter, Recipe, Selection, SmRMR, select, simulate
+from smrmr import ConditionalTests, Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.data import read_data
+from smrmr.paper import KnockoffFilter
 from smrmr.report import (
     plot_alone,
     plot_fits,
@@ -25,8 +26,8 @@ from smrmr.report import (
     plot_w,
     render,
 )
+from smrmr.report.conditional.plots import alone_plot, best_plot, fits_plot, histogram_plot
 from smrmr.report.marks import Points, Rule, Stems
-from smrmr.report.tests.plots import alone_plot, best_plot, fits_plot, histogram_plot
 from smrmr.report.words import counts_by_level, say, say_items
 from test_report import HOSTILE, Page
 from thinned import thinned

@@ -214,11 +214,11 @@ def test_all_kinds_are_found():
     assert {
         "smrmr.pipeline.select",
         "smrmr.anndata.select",
-        "smrmr.solver.lla.Solution",  # which a function returns
+        "smrmr.paper.solver.lla.Solution",  # which a function returns
         "smrmr.selection.selection.Selection.at",
         "smrmr.selection.selection.Selection.q_values",
-        "smrmr.control.knockoffs.filter.KnockoffFilter.paper",
-        "smrmr.estimators.smrmr.SmRMR.transform",
+        "smrmr.paper.filter.KnockoffFilter.paper",
+        "smrmr.selector.SmRMR.transform",
         "smrmr.data.sources.ColumnSource.read",
     } <= names
     assert not any("set_output" in name for name in names)

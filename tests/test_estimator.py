@@ -15,17 +15,9 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from smrmr import (
-    L1,
-    MCP,
-    SCAD,
-    KnockoffFilter,
-    ProjectionCorrelation,
-    Recipe,
-    SmRMR,
-    select,
-    simulate,
-)
+from smrmr import Recipe, SmRMR, select, simulate
+from smrmr.measures import ProjectionCorrelation
+from smrmr.paper import L1, MCP, SCAD, KnockoffFilter
 
 doubtful = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 

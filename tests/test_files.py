@@ -24,7 +24,7 @@ from faults import FAULTS, TABLE
 from smrmr import simulate
 from smrmr.cli.commands import app
 from smrmr.data import read_data
-from smrmr.data.formats import FORMATS
+from smrmr.data.files import FORMATS
 from smrmr.data.missing import without_missing
 
 
@@ -364,7 +364,7 @@ def test_other_files_are_measured_before_they_are_unpacked(name, tmp_path, monke
     """Oracle: zeros of a megabyte, ten times what is allowed here."""
     savemat(tmp_path / "d.mat", {"X": np.zeros((500, 250))}, do_compression=True)
     save_npz(tmp_path / "sparse.npz", csr_array((500, 250)))
-    monkeypatch.setattr("smrmr.data.formats.named_arrays.MAX_BYTES", 100_000)
+    monkeypatch.setattr("smrmr.data.files.named_arrays.MAX_BYTES", 100_000)
     with pytest.raises(ValueError, match=r"does not fit in memory: it takes 0\.0 GB"):
         read_data(tmp_path / name)
 

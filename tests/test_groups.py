@@ -14,22 +14,22 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.stats import norm, rankdata, spearmanr
 from typer.testing import CliRunner
 
-import smrmr.groups.alike as alike_module
-import smrmr.groups.near as near_module
+import smrmr.features.alike as alike_module
+import smrmr.features.near as near_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
-from smrmr.control.conditional.calibration import calibrate
-from smrmr.control.conditional.multiplicity import adjust, innermost
-from smrmr.control.conditional.p_values import combine
+from smrmr.conditional.calibration import calibrate
+from smrmr.conditional.multiplicity import adjust, innermost
+from smrmr.conditional.p_values import combine
 from smrmr.data import read_data
 from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
-from smrmr.groups.alike import find_alike
-from smrmr.groups.copies import find_copies
-from smrmr.groups.fingerprints import _digests, _weights
-from smrmr.groups.groups import find_groups
-from smrmr.groups.near import near_pairs
-from smrmr.groups.user_groups import read_feature_groups
+from smrmr.features.alike import find_alike
+from smrmr.features.copies import find_copies
+from smrmr.features.fingerprints import _digests, _weights
+from smrmr.features.groups import find_groups
+from smrmr.features.near import near_pairs
+from smrmr.features.user_groups import read_feature_groups
 from smrmr.report import render
 from smrmr.runs.work import Work
 

@@ -10,12 +10,12 @@ import pytest
 from scipy import stats
 from scipy.linalg import block_diag, toeplitz
 
-from smrmr import Gaussian, diagnose_knockoffs, draw_knockoffs, relevance, simulate
-from smrmr.control.knockoffs import correlations, covariance, ties
-from smrmr.control.knockoffs.correlations import Correlations
-from smrmr.control.knockoffs.decorrelation import equi, mvr, sdp
+from smrmr import relevance, simulate
 from smrmr.data.columns import Columns
-from smrmr.groups.copies import find_copies
+from smrmr.features.copies import find_copies
+from smrmr.paper import Gaussian, correlations, covariance, diagnose_knockoffs, draw_knockoffs, ties
+from smrmr.paper.correlations import Correlations
+from smrmr.paper.decorrelation import equi, mvr, sdp
 from thinned import thinned
 
 AR = toeplitz(0.5 ** np.arange(6.0))

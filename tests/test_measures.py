@@ -12,10 +12,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 import smrmr
 from columns import NOMINAL, NUMERIC, frame, variables
-from smrmr.measures import MEASURES, hsic, projection
+from smrmr.measures import HSIC, MEASURES, hsic, projection
 from smrmr.measures.coding_loops import code_small_integers
 
-ALL = [*MEASURES, smrmr.HSIC("laplacian"), smrmr.HSIC(width=0.7)]
+ALL = [*MEASURES, HSIC("laplacian"), HSIC(width=0.7)]
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
 
 
@@ -65,7 +65,7 @@ def test_stored_values(stored_cases):
     for case in stored_cases:
         x, y, genotype = (np.array(case[k], dtype=float) for k in ("x", "y", "genotype"))
         classes, y2d = np.array(case["classes"]).astype(str), np.array(case["y2d"])
-        laplacian = smrmr.HSIC("laplacian")
+        laplacian = HSIC("laplacian")
         found = {
             "pc2(x,y)": associations("pc", x, y),
             "pcov2(x,y)": smrmr.association.projection_covariance_squared(x, y),
@@ -284,7 +284,7 @@ def test_distance_kernel_turns_hsic_into_distance_covariance(rng):
     n = 150
     X = rng.normal(size=(n, 4))
     X[:, 1] += X[:, 0] ** 2
-    by_kernel = smrmr.redundancy(X, measure=smrmr.HSIC(distance_kernel))
+    by_kernel = smrmr.redundancy(X, measure=HSIC(distance_kernel))
     assert_allclose(by_kernel, smrmr.redundancy(X, measure="dcor"), atol=1e-10)
     covariance = smrmr.association.hsic_v(X[:, 0], X[:, 1], kernel=distance_kernel)
     assert_allclose(
@@ -448,7 +448,7 @@ def test_user_kernels_do_not_mind_large_offsets(offset, rng):
     """Oracle: Pearson; the linear kernel's matrix is nearly constant, its centred one is not."""
     X = rng.normal(size=(60, 4))
     X[:, 3] = 0.3
-    linear = smrmr.HSIC(lambda a, b: a @ b.T)
+    linear = HSIC(lambda a, b: a @ b.T)
     expected = smrmr.redundancy(X, measure="pearson")
     tolerance = 1e-10 * max(1.0, offset / 1e3) ** 2
     assert_allclose(smrmr.redundancy(X + offset, measure=linear), expected, atol=tolerance)
@@ -470,7 +470,7 @@ def test_given_widths_far_from_the_data(width, rng):
     kernels = [long_kernel(v) for v in (*X.T, y)]
     expected = np.array([[(a * b).sum() for b in kernels] for a in kernels])
     expected = (expected / np.sqrt(np.outer(np.diag(expected), np.diag(expected)))).astype(float)
-    measure = smrmr.HSIC(width=width)
+    measure = HSIC(width=width)
     assert_allclose(smrmr.redundancy(X, measure=measure), expected[:3, :3], atol=1e-8)
     assert_allclose(smrmr.relevance(X, y, measure=measure), expected[:3, 3], atol=1e-8)
 
@@ -533,20 +533,20 @@ def test_few_small_whole_numbers_are_coded(rng):
 
 def test_bad_kernels_are_refused(rng):
     with pytest.raises(ValueError, match="gaussian"):
-        smrmr.HSIC("cosine")
+        HSIC("cosine")
     with pytest.raises(ValueError, match="positive"):
-        smrmr.HSIC(width=0)
+        HSIC(width=0)
     with pytest.raises(ValueError, match="inside your kernel"):
-        smrmr.HSIC(lambda a, b: a @ b.T, width=1.0)
+        HSIC(lambda a, b: a @ b.T, width=1.0)
     with pytest.raises(ValueError, match="shape"):
-        smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(lambda a, b: np.ones((2, 2))))
+        smrmr.redundancy(rng.normal(size=(10, 2)), measure=HSIC(lambda a, b: np.ones((2, 2))))
     for bad in (lambda a, b: 1j * (a @ b.T), lambda a, b: np.full((len(a), len(b)), np.nan)):
         with pytest.raises(ValueError, match="finite real"):
-            smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(bad))
+            smrmr.redundancy(rng.normal(size=(10, 2)), measure=HSIC(bad))
     with pytest.raises(ValueError, match="symmetric"):
-        smrmr.redundancy(rng.normal(size=(10, 2)), measure=smrmr.HSIC(lambda a, b: a - b.T))
+        smrmr.redundancy(rng.normal(size=(10, 2)), measure=HSIC(lambda a, b: a - b.T))
     for options in ({"kernel": ["gaussian"]}, {"width": "median"}, {"width": np.inf}):
         with pytest.raises(ValueError, match="kernel"):
-            smrmr.HSIC(**options)
+            HSIC(**options)
     with pytest.raises(ValueError, match="'pc', 'hsic', 'dcor' or 'pearson'"):
         smrmr.redundancy(rng.normal(size=(10, 2)), measure="mutual information")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import oracles
-from smrmr.control.conditional.multiplicity import RULES, adjust, decide, largest_alone
+from smrmr.conditional.multiplicity import RULES, adjust, decide, largest_alone
 
 
 def holm(p):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from smrmr import L1, MCP, SCAD
-from smrmr.solver import PENALTIES, NoPenalty, as_penalty
+from smrmr.paper import L1, MCP, SCAD
+from smrmr.paper.solver import PENALTIES, NoPenalty, as_penalty
 
 THETA = np.linspace(0, 3, 301)
 ALL = [*map(as_penalty, PENALTIES), SCAD(2.5), MCP(0.7)]

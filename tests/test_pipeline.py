@@ -11,18 +11,19 @@ from scipy.linalg import toeplitz
 
 import smrmr
 from recipes import recipe
-from smrmr import Bayes, Gaussian, KnockoffFilter, Recipe, Selection, select, simulate
-from smrmr.control.knockoffs.folds import TuningProblem, deal_folds
-from smrmr.control.knockoffs.pairs import Pairs, associate_pairs, pair_with_knockoffs
-from smrmr.control.knockoffs.screening import split_rows
+from smrmr import Recipe, Selection, select, simulate
 from smrmr.data.columns import Columns
 from smrmr.data.study import Study, adjusted, read_study
 from smrmr.data.target import as_target
-from smrmr.groups.copies import find_copies
+from smrmr.features.copies import find_copies
 from smrmr.measures import MEASURES
+from smrmr.paper import Bayes, Gaussian, KnockoffFilter
+from smrmr.paper.folds import TuningProblem, deal_folds
+from smrmr.paper.pairs import Pairs, associate_pairs, pair_with_knockoffs
+from smrmr.paper.screening import split_rows
+from smrmr.paper.solver import PENALTIES, solve
 from smrmr.runs.work import Work
 from smrmr.settings import write_setting
-from smrmr.solver import PENALTIES, solve
 
 good_knockoffs_fail_sometimes = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 EVERY = [(measure, penalty) for measure in MEASURES for penalty in PENALTIES]
@@ -312,7 +313,7 @@ def test_held_out_loss_is_the_literal_one():
     for k in range(3):
         train = smrmr.associate(X[fold != k], y[fold != k], target="continuous")
         test = smrmr.associate(X[fold == k], y[fold == k], target="continuous")
-        path = smrmr.solution_path(train, penalty="l1", lams=tuning.lams)
+        path = smrmr.paper.solution_path(train, penalty="l1", lams=tuning.lams)
         for i, theta in enumerate(path.thetas):
             value = 0.5 - test.relevance @ theta + 0.5 * theta @ test.redundancy @ theta
             total[i] += value * np.sum(fold == k)
@@ -333,7 +334,7 @@ def test_both_screening_steps_are_the_literal_ones():
     shortlist = np.sort(np.argsort(-relevance)[: 4 * len(draw.kept)])
     np.testing.assert_array_equal(draw.shortlisted, shortlist)
     found = smrmr.associate(data.X[np.ix_(rows, shortlist)], data.y[rows], target="continuous")
-    theta = smrmr.solve(found, penalty="mcp", lam=0.01).theta
+    theta = smrmr.paper.solve(found, penalty="mcp", lam=0.01).theta
     best = sorted(range(len(theta)), key=lambda k: (-theta[k], -found.relevance[k]))
     np.testing.assert_array_equal(draw.kept, np.sort(shortlist[best[: len(draw.kept)]]))
     assert 0 < np.count_nonzero(theta) < len(theta)
@@ -352,7 +353,7 @@ def gaussian_associations(X, y, widths):
         centred = kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean()
         embedded.append(centred.ravel() / np.linalg.norm(centred))
     gram = np.array(embedded) @ np.array(embedded).T
-    return smrmr.Associations(gram[-1, :-1], gram[:-1, :-1], "continuous")
+    return smrmr.association.Associations(gram[-1, :-1], gram[:-1, :-1], "continuous")
 
 
 def test_folds_use_the_kernel_widths_of_all_rows():
@@ -371,7 +372,7 @@ def test_folds_use_the_kernel_widths_of_all_rows():
         train = gaussian_associations(X[fold != k], y[fold != k], widths)
         test = gaussian_associations(X[fold == k], y[fold == k], widths)
         for i, theta in enumerate(
-            smrmr.solution_path(train, penalty="l1", lams=tuning.lams).thetas
+            smrmr.paper.solution_path(train, penalty="l1", lams=tuning.lams).thetas
         ):
             value = 0.5 - test.relevance @ theta + 0.5 * theta @ test.redundancy @ theta
             total[i] += value * np.sum(fold == k) / len(fold)
@@ -450,12 +451,12 @@ def test_copies_are_selected_together(control, p):
 
 def test_knockoffs_of_the_user_are_used(rng):
     data = simulate("1.d", 120, 95, random_state=0)
-    made = smrmr.draw_knockoffs(data.X, random_state=1).X_knockoff
+    made = smrmr.paper.draw_knockoffs(data.X, random_state=1).X_knockoff
     given = select(data.X, data.y, recipe(knockoffs=made, screening="none"), rng=0)
     called = select(data.X, data.y, recipe(knockoffs=lambda X, rng: made, screening="none"), rng=0)
     np.testing.assert_array_equal(given.W, called.W)
     both = smrmr.associate(np.hstack([data.X, made]), data.y, target="continuous")
-    theta = smrmr.solve(both, penalty="mcp", lam=given.evidence.draws[0].lam).theta
+    theta = smrmr.paper.solve(both, penalty="mcp", lam=given.evidence.draws[0].lam).theta
     np.testing.assert_allclose(given.W, theta[:95] - theta[95:], atol=1e-9)
     same = made.copy()
     same[:, 3] = data.X[:, 3]
@@ -484,7 +485,7 @@ def test_several_draws_are_combined_by_e_values():
     draws = np.zeros((4, 200))
     for row, draw in zip(draws, found.evidence.draws, strict=True):
         row[draw.kept] = draw.W
-    expected = smrmr.decide(draws, 0.4)
+    expected = smrmr.paper.decide(draws, 0.4)
     np.testing.assert_array_equal(found.selected, expected.selected)
     np.testing.assert_allclose(found.W, draws.mean(axis=0))
     assert ((found.q_values <= 0.4 + 1e-12) == np.isin(np.arange(200), found.selected)).all()

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from recipes import recipe
-from smrmr import Gaussian, Selection, false_discovery_bounds, select, simulate
+from smrmr import Selection, select, simulate
+from smrmr.paper import Gaussian, false_discovery_bounds
 from smrmr.report import (
     html,
     plot_diagnosis,

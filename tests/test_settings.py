@@ -10,24 +10,12 @@ import pytest
 from sklearn.base import clone
 
 import smrmr
-from smrmr import (
-    HSIC,
-    MCP,
-    SCAD,
-    SIS,
-    Associations,
-    Bayes,
-    ConditionalTests,
-    CrossValidation,
-    Gaussian,
-    HSICLasso,
-    KnockoffFilter,
-    Pearson,
-    Recipe,
-    SmRMR,
-    Split,
-)
-from smrmr.control import as_control
+from smrmr import ConditionalTests, Recipe, SmRMR, paper
+from smrmr.association import Associations
+from smrmr.controllers import as_control
+from smrmr.measures import HSIC, Pearson
+from smrmr.paper import MCP, SCAD, Bayes, CrossValidation, Gaussian, KnockoffFilter, Split
+from smrmr.rivals import SIS, HSICLasso
 from smrmr.settings import change_strategy, nested_settings, write_setting
 
 CONTROLS = [
@@ -134,13 +122,13 @@ def test_results_with_arrays_can_be_compared():
     """Law: a result equals itself and no other, and asking never raises."""
     data = [smrmr.simulate("1.d", 60, 95, random_state=0) for _ in range(2)]
     found = [smrmr.associate(one.X, one.y) for one in data]
-    knockoffs = [smrmr.draw_knockoffs(one.X, random_state=0) for one in data]
+    knockoffs = [paper.draw_knockoffs(one.X, random_state=0) for one in data]
     selections = [smrmr.select(one.X, one.y, rng=0) for one in data]
     results = [
         data,
         found,
-        [smrmr.solve(one) for one in found],
-        [smrmr.solution_path(one, n_lams=3) for one in found],
+        [paper.solve(one) for one in found],
+        [paper.solution_path(one, n_lams=3) for one in found],
         knockoffs,
         selections,
         [one.decision for one in selections],
@@ -162,21 +150,21 @@ WRONG_CALLS = {
         r"recipe='knockoffs' is not a Recipe.*Recipe\(control='knockoffs'\)",
     ),
     "control as recipe": (lambda: smrmr.select(X, Y, KnockoffFilter()), "is not a Recipe"),
-    "W as text": (lambda: smrmr.decide("x", 0.1), "W='x'.*One importance per feature"),
-    "ragged W": (lambda: smrmr.decide(RAGGED, 0.1), "rows that differ in length.*One importance"),
-    "bounds of text": (lambda: smrmr.false_discovery_bounds(["a"]), "W=.*One importance"),
-    "bounds of ragged W": (lambda: smrmr.false_discovery_bounds(RAGGED), "differ in length"),
-    "lambda as text": (lambda: smrmr.solve(APART, lam="x"), "lam='x' is not a lambda.*at least 0"),
-    "tolerance as text": (lambda: smrmr.solve(APART, tol="x"), "tol='x' must be a number above 0"),
-    "array to solve": (lambda: smrmr.solve(np.eye(2)), r"no relevance and redundancy.*associate"),
-    "array to a path": (lambda: smrmr.solution_path(np.eye(2)), "no relevance and redundancy"),
+    "W as text": (lambda: paper.decide("x", 0.1), "W='x'.*One importance per feature"),
+    "ragged W": (lambda: paper.decide(RAGGED, 0.1), "rows that differ in length.*One importance"),
+    "bounds of text": (lambda: paper.false_discovery_bounds(["a"]), "W=.*One importance"),
+    "bounds of ragged W": (lambda: paper.false_discovery_bounds(RAGGED), "differ in length"),
+    "lambda as text": (lambda: paper.solve(APART, lam="x"), "lam='x' is not a lambda.*at least 0"),
+    "tolerance as text": (lambda: paper.solve(APART, tol="x"), "tol='x' must be a number above 0"),
+    "array to solve": (lambda: paper.solve(np.eye(2)), r"no relevance and redundancy.*associate"),
+    "array to a path": (lambda: paper.solution_path(np.eye(2)), "no relevance and redundancy"),
     "text as relevance": (
-        lambda: smrmr.solve(Associations("x", np.eye(2), "continuous")),
+        lambda: paper.solve(Associations("x", np.eye(2), "continuous")),
         "relevance='x'.*One number per feature",
     ),
-    "lambdas as text": (lambda: smrmr.solution_path(APART, lams="x"), "lams='x'.*decreasing order"),
-    "number of lambdas": (lambda: smrmr.solution_path(APART, n_lams="x"), "n_lams='x'.*1 or more"),
-    "floor of lambdas": (lambda: smrmr.solution_path(APART, floor="x"), "floor='x'.*above 0"),
+    "lambdas as text": (lambda: paper.solution_path(APART, lams="x"), "lams='x'.*decreasing order"),
+    "number of lambdas": (lambda: paper.solution_path(APART, n_lams="x"), "n_lams='x'.*1 or more"),
+    "floor of lambdas": (lambda: paper.solution_path(APART, floor="x"), "floor='x'.*above 0"),
     "ragged covariance": (lambda: Gaussian(covariance=RAGGED), r"covariance=.*\(p, p\) matrix"),
     "number as proposals": (lambda: ConditionalTests(proposals=3), "proposals=3.*'lasso', 'mcp'"),
     "number as penalties": (lambda: Bayes(penalties=3), "penalty=3 is not known.*'mcp'"),

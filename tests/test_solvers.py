@@ -13,10 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 
 import smrmr
-from smrmr import MCP, SCAD, Associations, solution_path, solve
-from smrmr.solver import PENALTIES, as_penalty
-from smrmr.solver.descent import _working_set
-from smrmr.solver.lla import lambda_max, loss
+from smrmr.association import Associations
+from smrmr.paper import MCP, SCAD, solution_path, solve
+from smrmr.paper.solver import PENALTIES, as_penalty
+from smrmr.paper.solver.descent import _working_set
+from smrmr.paper.solver.lla import lambda_max, loss
 
 ALL = list(PENALTIES)
 
@@ -259,7 +260,7 @@ def test_weights_of_copies_are_those_of_their_shares(penalty, rng):
 
 def test_exact_step_stops_at_the_first_coordinate_that_reaches_zero():
     """Closed form in two dimensions: two sevenths of the way to a minimum outside."""
-    from smrmr.solver.descent import _exact_step
+    from smrmr.paper.solver.descent import _exact_step
 
     gram = np.array([[1.0, 0.9], [0.9, 1.0]])
     x, minimum = np.array([0.2, 0.2]), np.array([1.0, -0.5])
@@ -273,7 +274,7 @@ def test_exact_step_stops_at_the_first_coordinate_that_reaches_zero():
 
 def test_every_round_decreases_the_objective():
     """Law of both kinds of steps, on problems where exact steps leave the feasible set."""
-    from smrmr.solver.descent import minimise
+    from smrmr.paper.solver.descent import minimise
 
     for seed in range(30):
         found = problem(np.random.default_rng(seed), p=80, rank=60)
@@ -313,7 +314,7 @@ def test_singular_redundancy_still_converges(rng):
 
 
 def test_failure_is_a_warning_and_a_field(rng, monkeypatch):
-    monkeypatch.setattr("smrmr.solver.lla.MAX_ROUNDS", 1)
+    monkeypatch.setattr("smrmr.paper.solver.lla.MAX_ROUNDS", 1)
     found = real_problem()
     with pytest.warns(ConvergenceWarning, match="Raise tol"):
         solution = solve(found, penalty="l1", lam=1e-4, tol=1e-300)

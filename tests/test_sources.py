@@ -20,13 +20,15 @@ from scipy import sparse
 
 import smrmr
 from recipes import recipe
-from smrmr import SIS, Gaussian, Recipe, SmRMR, relevance, select, simulate
+from smrmr import Recipe, SmRMR, relevance, select, simulate
 from smrmr.data import open_columns
 from smrmr.data.columns import Columns, as_columns
-from smrmr.data.formats.genotypes import BedColumns
-from smrmr.data.formats.stores import StoredColumns
+from smrmr.data.files.genotypes import BedColumns
+from smrmr.data.files.stores import StoredColumns
 from smrmr.data.sources import DaskColumns, Subset, as_source
-from smrmr.groups.copies import find_copies
+from smrmr.features.copies import find_copies
+from smrmr.paper import Gaussian
+from smrmr.rivals import SIS
 from smrmr.runs.checkpoints import Checkpoints, checkpoints_in
 from thinned import thinned
 

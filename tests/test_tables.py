@@ -16,9 +16,10 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from smrmr import MRMR, SIS, HSICLasso, Recipe, SmRMR, associate, redundancy, relevance, select
+from smrmr import Recipe, SmRMR, associate, redundancy, relevance, select
 from smrmr.data.columns import Columns, as_columns
 from smrmr.data.sources import SparseColumns
+from smrmr.rivals import MRMR, SIS, HSICLasso
 
 nothing_said = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 SPARSE = [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, sparse.lil_matrix]

@@ -17,10 +17,11 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import smrmr
-from smrmr import KnockoffFilter, Recipe, simulate
+from smrmr import Recipe, simulate
 from smrmr.cli.commands import DESIGNS, app
 from smrmr.cli.wording import RENAMED, by_options
 from smrmr.designs import DESIGNS as KNOWN_DESIGNS
+from smrmr.paper import KnockoffFilter
 from smrmr.runs.progress import DRAWS, ProgressLine
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")

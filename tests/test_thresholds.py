@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smrmr import decide, false_discovery_bounds
-from smrmr.control.decision import knockoff_threshold, q_values
+from smrmr.paper import decide, false_discovery_bounds
+from smrmr.paper.threshold import knockoff_threshold, q_values
 
 importances = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30)
 levels = st.sampled_from([0.05, 0.1, 0.2, 0.25, 0.3, 1 / 3, 0.4, 0.5, 0.75, 0.99])

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 from scipy.io import loadmat
 
-from smrmr.data.formats.genotypes import BedColumns
+from smrmr.data.files.genotypes import BedColumns
 from smrmr.types import Indices, Matrix, Progress, Vector
 
 from .download import File, fetch

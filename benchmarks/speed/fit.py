@@ -39,7 +39,7 @@ def measure(kind, n, p):
     if kind in ASKED:
         selector = smrmr.SmRMR(control="tests", alike=ASKED[kind], n_jobs=2)
     else:
-        control = smrmr.KnockoffFilter(measure=kind, penalty=PENALTIES[kind])
+        control = smrmr.paper.KnockoffFilter(measure=kind, penalty=PENALTIES[kind])
         selector = smrmr.SmRMR(control=control, random_state=0)
     small = smrmr.simulate("1.d", 60, 100, random_state=0)
     selector.fit(small.X, small.y)  # loads the libraries

@@ -24,21 +24,21 @@ from .timing import best, in_own_process, report
 
 
 def choice_of_s() -> Callable[[], Any]:
-    from smrmr.control.knockoffs.decorrelation import mvr
+    from smrmr.paper.decorrelation import mvr
 
     sigma = toeplitz(0.5 ** np.arange(1000.0))
     return lambda: mvr(sigma)
 
 
 def drawing() -> Callable[[], Any]:
-    from smrmr import Gaussian, draw_knockoffs
+    from smrmr.paper import Gaussian, draw_knockoffs
 
     X, sigma = correlated(1000, 500)
     return lambda: draw_knockoffs(X, Gaussian("equi", sigma), random_state=0)
 
 
 def ties() -> Callable[[], Any]:
-    from smrmr import draw_knockoffs
+    from smrmr.paper import draw_knockoffs
 
     X = (correlated(800, 200)[0] > np.linspace(0.2, 2.2, 200)).astype(float)
     return lambda: draw_knockoffs(X, random_state=0)
@@ -46,7 +46,7 @@ def ties() -> Callable[[], Any]:
 
 def copies() -> Callable[[], Any]:
     from smrmr.data.columns import as_columns
-    from smrmr.groups.copies import find_copies
+    from smrmr.features.copies import find_copies
 
     columns = as_columns(np.random.default_rng(0).normal(size=(187, 20_000)))
     return lambda: find_copies(columns, by_rank=True)
@@ -128,7 +128,7 @@ def compare_with_knockpy() -> None:
     except ImportError:
         print("knockpy is not installed, so nothing is compared with it")
         return
-    from smrmr.control.knockoffs.decorrelation import mvr
+    from smrmr.paper.decorrelation import mvr
 
     sigma = toeplitz(0.5 ** np.arange(500.0))
     X, wide = correlated(1000, 500)

@@ -75,7 +75,7 @@ def hsic_times(n=1000, p=300, n_tile=96):
 
     X = np.random.default_rng(0).normal(size=(n, p))
     (block,) = Columns.bare(X[:, :n_tile]).blocks(0)
-    (part,) = smrmr.HSIC().prepare(block, Use(p, n_tile))
+    (part,) = smrmr.measures.HSIC().prepare(block, Use(p, n_tile))
     sizes = part.sizes
     counted = (sizes[:, None] * sizes > NEGLIGIBLE).sum() * p * (p - 1) / (2 * n_tile**2)
     rows = part.rounded

@@ -19,7 +19,8 @@ from sklearn.linear_model import Lasso
 from threadpoolctl import threadpool_limits
 
 import smrmr
-from smrmr.solver.lla import loss
+from smrmr import paper
+from smrmr.paper.solver.lla import loss
 
 from .timing import best, report
 
@@ -43,7 +44,7 @@ def lasso(rng):
         x = cvxpy.Variable(p, nonneg=True)
 
         def ours(lam=lam):
-            return smrmr.solve(found, penalty="l1", lam=lam)
+            return smrmr.paper.solve(found, penalty="l1", lam=lam)
 
         def general(lam=lam, x=x):
             quadratic = 0.5 * cvxpy.quad_form(x, cvxpy.psd_wrap(found.redundancy))
@@ -73,13 +74,13 @@ def lasso(rng):
 def path(rng):
     found = hsic_problem(rng)
     for penalty in ("mcp", "scad"):
-        whole = smrmr.solution_path(found, penalty=penalty)
+        whole = paper.solution_path(found, penalty=penalty)
 
         def cold(penalty=penalty, lam=whole.lams[-1]):
-            return smrmr.solve(found, penalty=penalty, lam=lam)
+            return smrmr.paper.solve(found, penalty=penalty, lam=lam)
 
         long, short = best(
-            lambda penalty=penalty: smrmr.solution_path(found, penalty=penalty), cold, repeat=9
+            lambda penalty=penalty: paper.solution_path(found, penalty=penalty), cold, repeat=9
         )
         detail = f"{1e3 * long:.1f} ms against {1e3 * short:.2f} ms, KKT {whole.kkts.max():.0e}"
         name = f"2 path of 50 lambdas, {penalty}, over one cold solve at its end"
@@ -97,7 +98,7 @@ def hsic_lasso(rng):
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         rival.input(X, y, featname=[f"x{k}" for k in range(p)])
-        ours = smrmr.HSICLasso(count)
+        ours = smrmr.rivals.HSICLasso(count)
         fast, slow = best(
             lambda: ours.fit(X, y), lambda: rival.regression(count, B=0, n_jobs=1), repeat=2
         )
@@ -113,7 +114,7 @@ def greedy_mrmr(rng):
     n, p, count = 500, 2000, 30
     X = pd.DataFrame(rng.normal(size=(n, p)))
     y = pd.Series(X[0] + 0.5 * X[1] + rng.normal(size=n))
-    ours = smrmr.MRMR(count, measure="f", scheme="quotient")
+    ours = smrmr.rivals.MRMR(count, measure="f", scheme="quotient")
     picked = []
     fast, slow = best(
         lambda: ours.fit(X.to_numpy(), y.to_numpy()),
@@ -130,8 +131,8 @@ def main():
     rng = np.random.default_rng(0)
     print(f"smrmr {smrmr.__version__}, numpy {np.__version__}, cvxpy {cvxpy.__version__}")
     with threadpool_limits(1):
-        smrmr.MRMR(2, measure="f").fit(rng.normal(size=(20, 5)), rng.normal(size=20))
-        smrmr.HSICLasso(2).fit(rng.normal(size=(40, 5)), rng.normal(size=40))
+        smrmr.rivals.MRMR(2, measure="f").fit(rng.normal(size=(20, 5)), rng.normal(size=20))
+        smrmr.rivals.HSICLasso(2).fit(rng.normal(size=(40, 5)), rng.normal(size=40))
         lasso(rng)
         path(rng)
         hsic_lasso(rng)

@@ -36,11 +36,11 @@ def structures():
 def gaussian(X, sigma, covariance, s):
     """The way to draw knockoffs; Ledoit-Wolf is a matrix given, since it is no option of smrmr."""
     if covariance == "true":
-        return smrmr.Gaussian(s, sigma)
+        return smrmr.paper.Gaussian(s, sigma)
     if covariance == "ledoit-wolf":
         scores = (X - X.mean(axis=0)) / X.std(axis=0)
-        return smrmr.Gaussian(s, ledoit_wolf(scores, assume_centered=True)[0], copula=True)
-    return smrmr.Gaussian(s, covariance)
+        return smrmr.paper.Gaussian(s, ledoit_wolf(scores, assume_centered=True)[0], copula=True)
+    return smrmr.paper.Gaussian(s, covariance)
 
 
 def one(sigma, covariance, s, seed):
@@ -49,9 +49,11 @@ def one(sigma, covariance, s, seed):
     X = rng.normal(size=(N, P)) @ np.linalg.cholesky(sigma).T
     true = rng.choice(P, 10, replace=False)
     y = X[:, true] @ rng.choice([-1, 1], 10) + rng.normal(size=N)
-    drawn = smrmr.draw_knockoffs(X, gaussian(X, sigma, covariance, s), random_state=rng).X_knockoff
+    drawn = smrmr.paper.draw_knockoffs(
+        X, gaussian(X, sigma, covariance, s), random_state=rng
+    ).X_knockoff
     W = np.abs(X.T @ (y - y.mean())) - np.abs(drawn.T @ (y - y.mean()))
-    found = smrmr.decide(W, LEVEL).selected
+    found = smrmr.paper.decide(W, LEVEL).selected
     hits = np.isin(found, true).sum()
     return 1 - hits / len(found) if len(found) else 0.0, hits / 10
 

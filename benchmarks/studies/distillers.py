@@ -21,7 +21,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from smrmr import simulate
-from smrmr.control.conditional.scores import doubled_ranks, normal_scores, parts_of, standardised
+from smrmr.conditional.scores import doubled_ranks, normal_scores, parts_of, standardised
 from smrmr.data.target import as_target
 from smrmr.types import Matrix
 

@@ -19,10 +19,11 @@ import numpy as np
 from joblib import Parallel, delayed
 
 import smrmr
-from smrmr import Gaussian, KnockoffFilter, Recipe
+from smrmr import Recipe
 from smrmr.data.columns import as_columns
 from smrmr.data.study import Study
 from smrmr.data.target import Target
+from smrmr.paper import Gaussian, KnockoffFilter
 from smrmr.pipeline import select_from
 
 CLASSES = (2, 5, 10, 20, 30, 50, 75, 100, 120, 149)
@@ -70,7 +71,7 @@ def one_null(seed, p, n_classes, variant, measure="pc"):
 def redundancies(seed, p):
     """Mean redundancy among features, among knockoffs and between them (not of own pairs)."""
     X = np.random.default_rng([99, seed]).standard_normal((N, p))
-    drawn = smrmr.draw_knockoffs(X, random_state=seed).X_knockoff
+    drawn = smrmr.paper.draw_knockoffs(X, random_state=seed).X_knockoff
     D = smrmr.redundancy(np.hstack([X, drawn]))
     off = ~np.eye(p, dtype=bool)
     return D[:p, :p][off].mean(), D[p:, p:][off].mean(), D[:p, p:][off].mean()

@@ -1,7 +1,7 @@
 """Writes the table of the law of the projection covariance where there is nothing to find.
 
 ``python -m benchmarks.studies.null`` takes some 15 minutes on one core and prints the table that is
-kept as ``src/smrmr/control/conditional/null.csv``: a row per tail probability, a column per number
+kept as ``src/smrmr/conditional/null.csv``: a row per tail probability, a column per number
 of rows, then one for infinitely many, and one for the grid that counts where there are many rows.
 ``python -m benchmarks.studies.null grid`` prints the last column alone, which takes seconds.
 """
@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from smrmr.control.conditional.null import TAILS, points_of
-from smrmr.control.conditional.rank_statistics import GRID, projection_covariances
+from smrmr.conditional.null import TAILS, points_of
+from smrmr.conditional.rank_statistics import GRID, projection_covariances
 from smrmr.measures.compiled import compiled
 from smrmr.types import Indices, Vector
 

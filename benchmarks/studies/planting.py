@@ -17,9 +17,9 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 import smrmr
-from smrmr.control.conditional.scores import doubled_ranks, normal_scores
+from smrmr.conditional.scores import doubled_ranks, normal_scores
 from smrmr.data.columns import Columns
-from smrmr.groups.groups import find_groups
+from smrmr.features.groups import find_groups
 
 from ..experiments.groups import TABLES, scored
 from ..experiments.planted import N_TRUE, RESPONSES, distinct_columns

@@ -17,8 +17,8 @@ import numpy as np
 from scipy.linalg import toeplitz
 
 import smrmr
-from smrmr.control.knockoffs.correlations import Correlations
-from smrmr.control.knockoffs.ties import normal_scores
+from smrmr.paper.correlations import Correlations
+from smrmr.paper.ties import normal_scores
 
 
 def sample_model(Z):
@@ -38,7 +38,7 @@ def ties_broken_alone(X, rng):
 
 
 def ours(X, rng):
-    return smrmr.draw_knockoffs(X, random_state=rng).X_knockoff
+    return smrmr.paper.draw_knockoffs(X, random_state=rng).X_knockoff
 
 
 LEVELS = {"0/1": lambda Z: (Z > 0.5) * 1.0, "0/1/2": lambda Z: (Z > 0) * 1.0 + (Z > 1)}
@@ -55,8 +55,8 @@ def with_ties(levels, draw, seed, n=300, p=20):
 
 def whole_method(covariance, seed):
     data = smrmr.simulate("1.d", 150, 120, random_state=[4, seed])
-    knockoffs = smrmr.Gaussian(covariance=covariance)
-    control = smrmr.KnockoffFilter(penalty="none", knockoffs=knockoffs)
+    knockoffs = smrmr.paper.Gaussian(covariance=covariance)
+    control = smrmr.paper.KnockoffFilter(penalty="none", knockoffs=knockoffs)
     draw = smrmr.select(data.X, data.y, smrmr.Recipe(control=control), seed).evidence.draws[0]
     return draw.W[~np.isin(draw.kept, data.support)]
 

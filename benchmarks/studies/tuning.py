@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 
 import smrmr
-from smrmr.control.knockoffs.tuning import CrossValidation
+from smrmr.paper.tuning import CrossValidation
 
 from ..experiments.run import seed_of
 
@@ -38,10 +38,10 @@ class Weighted:
     def choose(self, problem, rng, work):
         """Feature and knockoff stay or go together, so that the swap law holds."""
         all_pairs, n_features = problem.associations, problem.pairs.n_features
-        path = smrmr.solution_path(all_pairs, penalty=problem.penalty)
+        path = smrmr.paper.solution_path(all_pairs, penalty=problem.penalty)
         kept = np.flatnonzero(path.thetas[-1].reshape(2, n_features).any(axis=0))
         both = np.concatenate([kept, kept + n_features])
-        fewer = smrmr.Associations(
+        fewer = smrmr.association.Associations(
             all_pairs.relevance[both], all_pairs.redundancy[np.ix_(both, both)], all_pairs.target
         )
         pairs = replace(problem.pairs, study=problem.pairs.study.take(columns=both))
@@ -61,7 +61,7 @@ def one(design, n, p, measure, seed):
 
 
 def outcome(data, measure, lam, seed):
-    control = smrmr.KnockoffFilter(measure=measure, lam=lam)
+    control = smrmr.paper.KnockoffFilter(measure=measure, lam=lam)
     recipe = smrmr.Recipe(control=control, target=data.target, n_jobs=1)
     found = smrmr.select(data.X, data.y, recipe, rng=seed)
     (draw,) = found.evidence.draws

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.random import Generator
 
 from .association.associator import Associator
-from .control.fallback import decide_with_fallback
 from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
-from .groups.alike import likeness_to
-from .groups.groups import find_groups
+from .decision import decide_with_fallback
+from .features.alike import likeness_to
+from .features.groups import find_groups
 from .measures.protocol import Measure
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in

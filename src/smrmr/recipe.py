@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .control import as_control
-from .control.fallback import ON_EMPTY
+from .controllers import as_control
 from .data.target import TARGETS
-from .groups.alike import ALL_PAIRS
+from .decision import ON_EMPTY
+from .features.alike import ALL_PAIRS
 from .settings import check_choice, check_count, check_jobs, check_level, parse_bytes, write_setting
 
 WORDS = ("auto", "none")  # that stand for cuts

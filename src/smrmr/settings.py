@@ -38,7 +38,7 @@ def read_strategy(
 ) -> Any:
     """The strategy that `value` stands for; an object with the method stands for itself.
 
-    >>> from smrmr.solver import PENALTIES
+    >>> from smrmr.paper.solver import PENALTIES
     >>> read_strategy("penalty", "mcp(b=3)", PENALTIES, "slope")
     MCP(b=3, lla_steps=2)
     """
@@ -64,7 +64,7 @@ def read_strategy(
 def write_setting(value: Any) -> Any:
     """A setting as JSON can hold it; a strategy as the text that `read_strategy` understands.
 
-    >>> from smrmr import MCP
+    >>> from smrmr.paper import MCP
     >>> write_setting(MCP(b=3.0)), write_setting(MCP())
     ('mcp(b=3.0)', 'mcp')
     """
@@ -112,7 +112,7 @@ def change_strategy(strategy: Any, changes: Mapping[str, Any]) -> Any:
 def nested_settings(strategy: Any) -> dict[str, Any]:
     """Every field of a strategy and of the strategies in it, by the names `change_strategy` takes.
 
-    >>> from smrmr import MCP
+    >>> from smrmr.paper import MCP
     >>> nested_settings(MCP())
     {'b': 3.5, 'lla_steps': 2}
     """

@@ -32,7 +32,8 @@ class Associations:
     takes associations from anywhere:
 
     >>> import numpy as np
-    >>> from smrmr import Associations, solve
+    >>> from smrmr.association import Associations
+    >>> from smrmr.paper import solve
     >>> apart = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
     >>> solve(apart, penalty="none").theta.tolist()
     [0.5, 0.2]

@@ -77,7 +77,7 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
 
 def _control_for(control: str, changes: dict[str, Any]) -> Any:
     """The controller asked for; where the choice is ours, one that has the settings asked for."""
-    from ..control import as_control
+    from ..controllers import as_control
 
     picked = as_control(control)
     if control == "auto" and not set(changes) <= {f.name for f in fields(picked)}:
@@ -120,7 +120,7 @@ def _checked(hint: Any, name: str, value: Any, config: Path) -> Any:
 
 def keep_command(options: dict[str, Any]) -> None:
     """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
-    from ..data.formats.packed import STANDARD_INPUT
+    from ..data.files.packed import STANDARD_INPUT
     from ..runs.checkpoints import ABOUT, COMMAND, check_free
     from ..runs.files import replacing
 

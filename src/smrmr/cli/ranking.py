@@ -64,7 +64,8 @@ def _ranked(method: str, k: int, X: Any, y: Any, seed: int, how: dict[str, Any])
     """Rank, feature and score of the k best, as a DataFrame; fewer if a method ends before."""
     import pandas as pd
 
-    from ..estimators import MRMR, SIS, HSICLasso, SmRMR
+    from ..rivals import MRMR, SIS, HSICLasso
+    from ..selector import SmRMR
 
     if method == "smrmr":
         found = SmRMR(n_features=k, random_state=seed, **how).fit(X, y).selection_.findings()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..data import read_data
 from ..data.dataset import Dataset
-from ..data.formats.packed import STANDARD_INPUT
+from ..data.files.packed import STANDARD_INPUT
 
 PASSED_ON = (
     "format", "layer", "sheet", "sep", "decimal", "encoding", "comment", "transpose", "pheno", "id",

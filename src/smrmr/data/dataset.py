@@ -12,8 +12,8 @@ import numpy as np
 
 from ..types import Indices
 from .complete import complete
-from .formats import format_of, is_packed, load, read_in_blocks
-from .formats.packed import standard_input
+from .files import format_of, is_packed, load, read_in_blocks
+from .files.packed import standard_input
 from .messages import did_you_mean, refuse_all
 from .missing import fill_source
 from .sources import ColumnSource, names_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .dataset import Dataset
-from .formats.format import reading
+from .files.format import reading
 from .messages import did_you_mean
 from .sources import names_of
 

@@ -41,13 +41,13 @@ def _rank_rows(values: NDArray[Any], out: Vector) -> None:
     order += n * np.arange(n_rows)[:, None]
     order = order.ravel()
     ordered = values.ravel().take(order).reshape(n_rows, n)
-    starts = np.ones(values.shape, dtype=bool)  # of runs of equal values
+    first_of_run = np.ones(values.shape, dtype=bool)
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):  # a difference beyond all numbers is one
-            np.greater(np.diff(ordered, axis=1), _tolerance(ordered), out=starts[:, 1:])
+            np.greater(np.diff(ordered, axis=1), _tolerance(ordered), out=first_of_run[:, 1:])
     else:
-        np.not_equal(ordered[:, 1:], ordered[:, :-1], out=starts[:, 1:])
-    starts = starts.ravel()
+        np.not_equal(ordered[:, 1:], ordered[:, :-1], out=first_of_run[:, 1:])
+    starts = first_of_run.ravel()
     if starts.all():
         out[order] = np.tile(np.arange(1.0, n + 1), n_rows)
         return

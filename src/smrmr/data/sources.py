@@ -182,7 +182,7 @@ def as_source(X: Any) -> ColumnSource | None:
         return DaskColumns(X)
     stored = getattr(X, "group", X) if package == "anndata" else X  # of a sparse matrix
     if type(stored).__module__.split(".")[0] == "h5py" and hasattr(X, "shape"):
-        from .formats.stores import StoredColumns
+        from .files.stores import StoredColumns
 
         return StoredColumns(Path(stored.file.filename).absolute(), stored.name)
     return None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .formats import Table, load
+from .files import Table, load
 from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
 
 if TYPE_CHECKING:

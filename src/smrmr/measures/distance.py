@@ -60,7 +60,8 @@ class DistanceCorrelation(Measure):
     It sees the bend that `Pearson` does not see:
 
     >>> import numpy as np
-    >>> from smrmr import DistanceCorrelation, relevance
+    >>> from smrmr import relevance
+    >>> from smrmr.measures import DistanceCorrelation
     >>> x = np.linspace(-1, 1, 21)
     >>> relevance(np.stack([x, x**2], 1), x, measure=DistanceCorrelation()).round(2).tolist()
     [1.0, 0.24]

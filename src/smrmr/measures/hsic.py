@@ -66,7 +66,8 @@ class HSIC(Measure):
     With a linear kernel HSIC is the squared correlation:
 
     >>> import numpy as np
-    >>> from smrmr import HSIC, relevance, simulate
+    >>> from smrmr import relevance, simulate
+    >>> from smrmr.measures import HSIC
     >>> data = simulate("1.a", n=50, p=6, random_state=0)
     >>> linear = HSIC(kernel=lambda a, b: a @ b.T)
     >>> found = relevance(data.X, data.y, measure=linear)

@@ -27,7 +27,8 @@ class Pearson(Measure):
     It sees lines, and nothing of a bend that goes up as much as down:
 
     >>> import numpy as np
-    >>> from smrmr import Pearson, relevance
+    >>> from smrmr import relevance
+    >>> from smrmr.measures import Pearson
     >>> x = np.linspace(-1, 1, 21)
     >>> relevance(np.stack([x, x**2], 1), x, measure=Pearson()).round(12).tolist()
     [1.0, 0.0]

@@ -68,7 +68,8 @@ class ProjectionCorrelation(Measure):
     --------
     Ten anchors tell nearly what all fifty rows do:
 
-    >>> from smrmr import ProjectionCorrelation, relevance, simulate
+    >>> from smrmr import relevance, simulate
+    >>> from smrmr.measures import ProjectionCorrelation
     >>> data = simulate("1.a", n=50, p=6, random_state=0)
     >>> full = relevance(data.X, data.y)
     >>> some = relevance(data.X, data.y, measure=ProjectionCorrelation(anchors=10))

@@ -54,7 +54,7 @@ def plot_w(selection: Selection, ax: Axes | None = None) -> Axes:
 def plot_fdp(selection: Selection, ax: Axes | None = None) -> Axes:
     """Estimated share of false features against the number selected, and its 95% bound.
 
-    The bound, of `smrmr.false_discovery_bounds`, holds for all numbers together. Over several
+    The bound, of `smrmr.paper.false_discovery_bounds`, holds for all numbers together. Over several
     draws: the level at which each number of features would be selected.
 
     Parameters
@@ -217,7 +217,7 @@ def plot_lambda(selection: Selection, ax: Axes | None = None) -> Axes:
 def plot_diagnosis(selection: Selection, ax: Axes | None = None) -> Axes:
     """P-values of the tests whether knockoffs can be told from features, one dot per draw.
 
-    These are the tests of `smrmr.diagnose_knockoffs`.
+    These are the tests of `smrmr.paper.diagnose_knockoffs`.
 
     Parameters
     ----------

@@ -10,17 +10,26 @@ from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
-from . import knockoffs, tests
+from . import conditional, knockoffs
 from .checks import checked
 from .findings import listed, listing
 from .glossary import glossary
 from .svg import draw_svg
 from .table import embedded, table_data
-from .words import counts_by_level, environment, own_file, say, say_items, warnings, why_nothing
+from .words import (
+    FOLDERS,
+    counts_by_level,
+    environment,
+    own_file,
+    say,
+    say_items,
+    warnings,
+    why_nothing,
+)
 
 MOST_NAMES = 12  # of findings at the top
 MOST_SHAPES = 12  # findings that are drawn at once; more are folded away
-ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs, "tests": tests}  # by kind of evidence
+ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs, "tests": conditional}  # by kind of evidence
 
 
 def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
@@ -94,7 +103,7 @@ def render(selection: Selection) -> str:
         why_nothing=why_nothing(selection),
         warnings=warnings(selection),
         most_names=MOST_NAMES,
-        captions=f"{selection.evidence.kind}/captions.html",
+        captions=f"{FOLDERS[selection.evidence.kind]}/captions.html",
         account=account,
         counts=counts_by_level(selection),
         findings=listed(selection),

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from ..control.conditional.multiplicity import largest_alone
-from ..control.decision import fewest_selectable
+from ..conditional.multiplicity import largest_alone
+from ..paper.threshold import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection
 from .marks import short
 
+FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
 LEVELS = (0.1, 0.2, 0.3)  # at which the number of features is told, whatever the level asked for
 
 
@@ -57,7 +58,7 @@ def reach(recipe: Recipe, n_features: int) -> str:
 
 def _passage(kind: str, what: str, about: Any, **details: Any) -> str:
     texts = environment(autoescape=False)
-    for name in (f"{kind}/words.txt", "words.txt"):
+    for name in (f"{FOLDERS[kind]}/words.txt", "words.txt"):
         passage = getattr(texts.get_template(name).module, what, None)
         if passage is not None:
             return " ".join(passage(about, **details).split())

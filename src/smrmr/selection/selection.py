@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control import EVIDENCE
-from ..control.decision import Decision
-from ..control.fallback import decide_with_fallback
+from ..controllers import EVIDENCE
+from ..decision import Decision, decide_with_fallback
 from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_count

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control.decision import Decision
+from ..decision import Decision
 from ..types import Indices, Mask, Vector
 from .trends import Trends
 

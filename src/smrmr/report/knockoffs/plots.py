@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...control.decision import false_discovery_bounds
-from ...control.knockoffs.diagnose import SMALLEST_P
+from ...paper.diagnose import SMALLEST_P
+from ...paper.threshold import false_discovery_bounds
 from ...selection import Selection
 from ..features import MOST_DOTS, about, by_role, relevance_by_rank
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick

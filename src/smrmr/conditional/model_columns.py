@@ -1,0 +1,151 @@
+"""Turns features into the columns of the model, a few at a time: ranks, scores, data for fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data.columns import Columns
+from ..data.scaling import unit_scale
+from ..data.target import Target
+from ..runs.work import Work
+from ..types import Indices, Mask, Matrix, Vector
+from .rank_statistics import MOST_COUNTED
+from .scores import Part, doubled_ranks, normal_scores, parts_of, standardised, without_covariates
+
+NEAR_NORMAL = 0.95  # correlation of a column with its normal scores, to be taken as it is
+FEW_SKEWED = 0.05  # share of columns below, up to which scores do for them
+VALUES_AT_ONCE = 2**22  # of columns that are worked on together,
+FEWEST, MOST = 8, 1024  # but no fewer and no more columns than these
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    r"""Columns Z, then \|Z\|, and parts of the target, as fits of the target see them.
+
+    All are standardised and free of covariates.
+    """
+
+    columns: Matrix
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class ModelColumns:
+    """Columns of the model, one row each: a feature is one, a category one per level.
+
+    `ranks` are twice the average ranks, whole numbers; `feature_of` is the feature of each row;
+    `normality` is the correlation of a column with its normal scores; `tied` are columns in which
+    fewer than half of the values differ.
+    """
+
+    ranks: NDArray[np.int32]
+    feature_of: Indices
+    normality: Vector
+    tied: Mask
+
+    def sums_of_squares(self) -> Indices:
+        """Sum over all columns of the squared ranks of every sample."""
+        total = np.zeros(self.ranks.shape[1], np.int64)
+        for row in self.ranks:
+            total += row.astype(np.int64) ** 2
+        return total
+
+    def checksums(self) -> Indices:
+        """A number per column by which different columns differ, overflowing at will."""
+        weights = np.arange(self.ranks.shape[1]) ** 2
+        return np.array([row.astype(np.int64) @ weights for row in self.ranks], np.int64)
+
+    def reorder(self, order: Indices) -> None:
+        """Put the samples in another order."""
+        for row in self.ranks:
+            row[:] = row[order]
+
+    def scores(self, covariate_basis: Matrix) -> Matrix:
+        """Normal scores, freed of covariates, in the precision that so many rows are held in."""
+        Z = np.empty(self.ranks.shape, precision(self.ranks.shape[1]))
+        for some in _blocks(*Z.shape):
+            Z[some] = without_covariates(normal_scores(self.ranks[some]), covariate_basis)
+        return Z
+
+
+def rank_columns(columns: Columns, features: Indices, work: Work) -> ModelColumns:
+    """Rank the columns of the model that features have."""
+    found = []
+    for some in _blocks(len(features), columns.n_rows):
+        values, feature_of = _values(columns, features[some])
+        ranks = doubled_ranks(values).astype(np.int32)
+        normality = np.mean(standardised(values) * normal_scores(ranks), axis=1)
+        found.append((ranks, some.start + feature_of, normality, _are_tied(ranks)))
+        work.report("scores", min(some.stop, len(features)), len(features))
+    return ModelColumns(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def fit_data_of(
+    columns: Columns,
+    features: Indices,
+    ranked: ModelColumns,
+    rows: Indices,
+    order: Indices,
+    target: Target,
+    covariate_basis: Matrix,
+) -> tuple[FitData, ...]:
+    """Ways to fit the target to the columns `rows` of the model, which begin those of `features`.
+
+    The first takes normal scores in place of columns with long tails; where there are many of these
+    the second takes all as they are.
+    """
+    ways = [parts_of(target, covariate_basis)]
+    if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:
+        ways.append(parts_of(target, covariate_basis, scored=False))
+    size, n = len(rows), len(order)
+    found = tuple(FitData(np.empty((2 * size, n), precision(n)), parts) for parts in ways)
+    start = 0
+    for some in _blocks(len(features), n):
+        values, _ = _values(columns, features[some])
+        mine = rows[start : start + len(values)]
+        plain = standardised(values[: len(mine), order])
+        near_normal = ranked.normality[mine, None] >= NEAR_NORMAL
+        mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine]))
+        for data, chosen in zip(found, (mild, plain), strict=False):
+            absolute = standardised(np.abs(chosen))
+            data.columns[start : start + len(mine)] = without_covariates(chosen, covariate_basis)
+            data.columns[size + start : size + start + len(mine)] = without_covariates(
+                absolute, covariate_basis
+            )
+        start += len(mine)
+        if start == size:
+            break
+    return found
+
+
+def precision(n: int) -> type[np.floating]:
+    """Precision in which columns of n rows are held: of many rows, half of the usual."""
+    return np.float32 if n > MOST_COUNTED else np.float64
+
+
+def _blocks(n_columns: int, n: int) -> Iterator[slice]:
+    width = max(FEWEST, min(MOST, VALUES_AT_ONCE // n))
+    for start in range(0, n_columns, width):
+        yield slice(start, start + width)
+
+
+def _values(columns: Columns, which: Indices) -> tuple[Matrix, Indices]:
+    """Scaled values of the columns of the model that features have, and the feature of each."""
+    values = np.ascontiguousarray(columns.read(which).T)
+    spread = np.where(columns.nominal[which], values.max(axis=1), 0).astype(np.intp)
+    n_columns = np.where(spread > 1, spread + 1, 1)  # a category of many levels has one each
+    feature_of = np.repeat(np.arange(len(which)), n_columns)
+    if len(feature_of) > len(which):
+        level = np.concatenate([np.arange(size) for size in n_columns])
+        many = n_columns[feature_of] > 1
+        values = np.where(many[:, None], values[feature_of] == level[:, None], values[feature_of])
+    return unit_scale(values), feature_of
+
+
+def _are_tied(ranks: NDArray[np.int32]) -> Mask:
+    n_values = 1 + np.count_nonzero(np.diff(np.sort(ranks, axis=1), axis=1), axis=1)
+    return np.asarray(2 * n_values < ranks.shape[1])

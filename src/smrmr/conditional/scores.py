@@ -1,0 +1,112 @@
+"""Puts features and target on the scale of the tests: normal scores, and an order of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ..data.ranks import average_ranks
+from ..data.scaling import unit_scale
+from ..data.target import Target
+from ..types import Indices, Mask, Matrix, Vector
+
+LONG_TAILS = 5.0  # of fourth powers of a standardised target, on average; 3 if it is normal
+LEAST_LEFT = 1e-6  # of the length of a column, below which covariates explain all of it
+JITTER = 1e-9  # breaks ties of scores and of residuals
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One column that stands for the target or for a part of it: an output, or a class.
+
+    `y` has mean 0 and variance 1 and is free of covariates. `name` is that of the class, or of the
+    output if there are several; `inside` says of a class which rows are in it.
+    """
+
+    name: str
+    y: Vector
+    inside: Mask | None = None
+
+
+def doubled_ranks(values: Matrix) -> Matrix:
+    """Twice the ranks along every row, whole numbers because ties share their average."""
+    return 2 * average_ranks(values, axis=1)
+
+
+def normal_scores(ranks: NDArray[Any]) -> Matrix:
+    """Normal quantiles of doubled ranks, every row with mean 0 and variance 1."""
+    n = ranks.shape[1]
+    by_rank = ndtri(np.arange(-1.0, 2 * n) / (2 * n))  # 2 n ranks there are, few of them ties
+    return standardised(by_rank[ranks.astype(np.intp, copy=False)])
+
+
+def standardised(values: Matrix) -> Matrix:
+    """Every row with mean 0 and variance 1; constant rows are 0."""
+    values = values - values.mean(axis=-1, keepdims=True)
+    spread = values.std(axis=-1, keepdims=True)
+    return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
+
+
+def without_covariates(values: Matrix, covariate_basis: Matrix) -> Matrix:
+    """Standardised rows without what orthonormal rows explain of them, standardised again."""
+    if not len(covariate_basis):
+        return values
+    left = values - (values @ covariate_basis.T) @ covariate_basis
+    gone = left.std(axis=-1, keepdims=True) < LEAST_LEFT
+    return standardised(np.where(gone, 0.0, left))
+
+
+def parts_of(target: Target, covariate_basis: Matrix, scored: bool = True) -> tuple[Part, ...]:
+    """The target as columns of numbers, or of indicators, freed of covariates.
+
+    Normal scores take the place of numbers with long tails, if `scored`. Of two classes one tells
+    all, so the second stands for both.
+    """
+    if target.kind != "classes":
+        outputs = np.atleast_2d(target.values.T)
+        names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
+        plain, scores = standardised(unit_scale(outputs)), normal_scores(doubled_ranks(outputs))
+        long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
+        y = without_covariates(np.where(long_tails[:, None], scores, plain), covariate_basis)
+        return tuple(Part(name, y[i]) for i, name in enumerate(names))
+    codes = target.values.astype(np.intp)
+    order = range(len(target.labels))
+    shown = order[1:] if len(order) == 2 else order
+    return tuple(
+        Part(
+            target.labels[code],
+            without_covariates(standardised((codes == code) * 1.0), covariate_basis),
+            codes == code,
+        )
+        for code in shown
+    )
+
+
+def row_order(content: Indices, target: Target) -> Indices:
+    """An order of the rows that depends on what they hold, not on where they stand.
+
+    By the target; rows that tie there by their `content`, sums of squares of doubled ranks: whole
+    numbers, so that columns in another order do not change it either.
+    """
+    is_classes = target.kind == "classes"
+    values = _by_size(target, content) if is_classes else average_ranks(target.values, axis=0)
+    return np.lexsort((content, *np.atleast_2d(values.T)[::-1]))
+
+
+def _by_size(target: Target, content: Indices) -> Vector:
+    """Classes numbered by their size, then by what their rows hold: whatever their names."""
+    codes = target.values.astype(np.intp)
+    held = np.zeros(codes.max() + 1, np.int64)
+    np.add.at(held, codes, content)
+    order = np.lexsort((held, np.bincount(codes)))
+    return np.argsort(order)[codes].astype(np.float64)
+
+
+def draw_tie_breakers(n: int) -> tuple[Vector, Vector]:
+    """Tiny numbers, the same for every data set of n rows: for features and for the target."""
+    tie_breakers = JITTER * np.random.default_rng(0).standard_normal((2, n))
+    return tie_breakers[0], tie_breakers[1]

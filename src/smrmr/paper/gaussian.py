@@ -1,0 +1,237 @@
+"""Draws Gaussian knockoffs, on the data's own scale or on that of normal scores."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ..data.columns import Columns
+from ..data.scaling import unit_columns
+from ..features.copies import Copies, signs_against, tiles
+from ..features.fingerprints import have_ties
+from ..runs.blocks import one_blas_thread
+from ..settings import EqualByText, as_numbers, check_choice
+from ..types import Indices, Mask, Matrix, Vector
+from .correlations import Correlations
+from .covariance import ESTIMATES, check_covariance, estimate
+from .decorrelation import DECORRELATIONS
+from .ties import break_ties, normal_scores
+
+
+@dataclass(frozen=True, eq=False)
+class Knockoffs:
+    """Knockoffs of features, and what was assumed to draw them.
+
+    Attributes
+    ----------
+    X_knockoff
+        One knockoff for every feature, same shape. That of a constant is the constant itself;
+        copies have knockoffs that are the same copies of each other.
+    s
+        How far each knockoff is decorrelated from its feature, 0 (a copy) to 1 or a bit more; empty
+        for knockoffs that were given.
+    covariance
+        The estimate used: what ``"auto"`` picked, or ``"given"``; empty where none was needed.
+    copies
+        Which features copy one another on these rows, and which are constant.
+    correlations
+        Of the features that stand for themselves and their copies; ``matrix()`` writes them out.
+
+    Examples
+    --------
+    A knockoff is as related to other features as its original, and less to the original itself:
+
+    >>> import numpy as np
+    >>> from smrmr import simulate
+    >>> from smrmr.paper import draw_knockoffs
+    >>> X = simulate("1.c", n=400, p=31, random_state=0).X
+    >>> made = draw_knockoffs(X, random_state=0)
+    >>> r = np.corrcoef(X.T, made.X_knockoff.T)[0, [1, 31, 32]]  # next, own knockoff, next one's
+    >>> bool(abs(r[0] - r[2]) < 0.1), bool(r[1] < 0.8)
+    (True, True)
+    """
+
+    X_knockoff: NDArray[Any]
+    s: Vector
+    covariance: str
+    copies: Copies
+    correlations: Correlations | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(EqualByText):
+    r"""Second-order model-X knockoffs, or their Gaussian-copula form; ``"gaussian"`` for short.
+
+    .. math:: \tilde X \mid X \sim N\big(X - (X - \mu) \Sigma^{-1} S,\;
+              2 S - S \Sigma^{-1} S\big), \quad S = \mathrm{diag}(s)
+
+    Paper: section 4. Swapping any features with their knockoffs leaves the distribution of the
+    pair unchanged if the features are Gaussian (copula form: after monotone transformations) and
+    Sigma is right. FDR control rests on that; `diagnose_knockoffs` looks for signs that it fails.
+
+    Parameters
+    ----------
+    s
+        ``"equi"``: equal for all (the paper); ``"sdp"``: largest sum; ``"mvr"``: features hardest
+        to reconstruct from the others and all knockoffs. Groups of features are always ``"equi"``.
+    covariance
+        ``"auto"``, ``"sample"``, ``"graphical-lasso"``, ``"threshold"``, ``"blocks"``, or the
+        (p, p) covariance itself if it is known; of columns with ties it must be that of the normal
+        variables behind them.
+    copula
+        True: every column is drawn as normal scores and mapped back to its own values, so that
+        each knockoff has exactly the values of its feature in another order. False: only columns
+        with ties (counts, genotypes, 0/1), which need it; their scores are latent normal variables
+        drawn given the other columns. ``"auto"``: True unless `covariance` is given as a matrix.
+
+    Raises
+    ------
+    ValueError
+        If a setting is none of its choices. A covariance that does not fit the features is refused
+        when knockoffs are drawn.
+
+    Examples
+    --------
+    >>> from smrmr import simulate
+    >>> from smrmr.paper import Gaussian, draw_knockoffs
+    >>> X = simulate("1.a", n=200, p=20, random_state=0).X
+    >>> knockoffs = draw_knockoffs(X, Gaussian(s="mvr"), random_state=0)
+    >>> knockoffs.X_knockoff.shape, knockoffs.covariance
+    ((200, 20), 'graphical-lasso')
+    """
+
+    s: str = "equi"
+    covariance: Any = "auto"
+    copula: Any = "auto"
+    alias: ClassVar[str] = "gaussian"
+
+    def __post_init__(self) -> None:
+        check_choice("s", self.s, tuple(DECORRELATIONS))
+        check_choice("copula", self.copula, ("auto", True, False))
+        if isinstance(self.covariance, str):
+            check_choice("covariance", self.covariance, ("auto", *ESTIMATES))
+        else:
+            needed = "Give a (p, p) matrix, or the name of an estimate such as 'auto'."
+            matrix = as_numbers("covariance", self.covariance, needed)
+            object.__setattr__(self, "covariance", matrix)
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether every column is drawn as normal scores, so that only its order counts."""
+        return isinstance(self.covariance, str) if self.copula == "auto" else bool(self.copula)
+
+    def check(self, columns: Columns, n_draws: int) -> None:
+        """Refuse a covariance that does not fit the features.
+
+        Parameters
+        ----------
+        columns
+            The features.
+        n_draws
+            How often knockoffs will be drawn; any number is possible.
+
+        Raises
+        ------
+        ValueError
+            If the covariance given is not a symmetric matrix of all features, with variances above
+            0.
+        """
+        if not isinstance(self.covariance, str):
+            check_covariance(self.covariance, columns.n_columns)
+
+    def draw(
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        features: Indices,
+        rows: Indices,
+        rng: Generator,
+        groups: Indices | None = None,
+    ) -> Knockoffs:
+        """Draw knockoffs of checked columns.
+
+        Parameters
+        ----------
+        values
+            The chosen features on the chosen rows.
+        copies
+            Which of them copy one another, and which are constant.
+        features, rows
+            Their positions in the data.
+        rng
+            Breaks ties, and draws.
+        groups
+            Numbers of the groups that features are to be told apart from others as; each feature
+            is its own unless given.
+
+        Returns
+        -------
+        Knockoffs
+            One knockoff for every feature.
+
+        Raises
+        ------
+        ValueError
+            If every column is constant.
+        """
+        groups = np.arange(values.shape[1]) if groups is None else groups
+        sigma = self.covariance
+        if not isinstance(sigma, str):
+            sigma = sigma[np.ix_(features, features)]
+        # BLAS threads pay little for matrices of this size, and stall when other work has the cores
+        with one_blas_thread():
+            return self._draw(values, copies, groups, sigma, rng)
+
+    def _draw(
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        groups: Indices,
+        sigma: str | Matrix,
+        rng: Generator,
+    ) -> Knockoffs:
+        tie_rng, noise_rng = rng.spawn(2)
+        plain = unit_columns(values)
+        modelled, followers, leaders = copies.modelled, copies.followers, copies.leaders
+        tied = have_ties(values)
+        scored = np.full(values.shape[1], True) if self.by_rank else tied
+        if modelled.size == 0:
+            raise ValueError("every column of X is constant. Features that vary are needed.")
+
+        scores = plain[:, modelled] * np.sqrt(len(plain))
+        ranked = modelled[scored[modelled]]
+        scores[:, scored[modelled]] = normal_scores(values[:, ranked], tie_rng)
+        break_ties(scores, values[:, modelled], tied[modelled], tie_rng)
+        if not isinstance(sigma, str):
+            sigma = sigma[np.ix_(modelled, modelled)]
+        correlations, name = estimate(scores, sigma)
+        S_blocks = correlations.decorrelation(self.s, groups[modelled])
+
+        whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
+        whole[:, modelled] = correlations.draw(scores, S_blocks, noise_rng)
+        signs = signs_against(plain, leaders)
+        whole[:, followers] = whole[:, leaders[followers]] * signs[followers]
+        s = np.zeros(values.shape[1])
+        for columns, S in zip(correlations.members, S_blocks, strict=True):
+            s[modelled[columns]] = np.diag(S)
+        s[followers] = s[leaders[followers]]
+        drawn = _from_scores(whole, values, scored | copies.constant)
+        return Knockoffs(drawn, s, name, copies, correlations)
+
+
+def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[Any]:
+    """Give each column its own values in the order of its scores, or its own mean and variance."""
+    result = np.empty(values.shape, dtype=values.dtype if scored.all() else np.float64)
+    for tile in tiles(values.shape[1]):
+        part, rest = values[:, tile], ~scored[tile]
+        ranked = np.sort(part[:, ~rest], axis=0)
+        order = scores[:, tile][:, ~rest].argsort(axis=0)
+        np.put_along_axis(ranked, order, ranked.copy(), axis=0)
+        result[:, tile][:, ~rest] = ranked
+        plain = part[:, rest].astype(np.float64)
+        size = np.abs(plain).max(axis=0)  # squares of 1e200 would overflow
+        mean, spread = size * (plain / size).mean(axis=0), size * (plain / size).std(axis=0)
+        result[:, tile][:, rest] = mean + spread * scores[:, tile][:, rest]
+    return result

@@ -1,0 +1,251 @@
+"""Splits the rows and keeps the features that may enter the selection."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+
+from ..association import Associations
+from ..association.associator import Associator
+from ..data.columns import MIN_ROWS
+from ..data.study import Study
+from ..data.target import Target
+from ..measures.protocol import Measure
+from ..runs.work import Work
+from ..settings import check_choice, check_count, check_lambda, check_level, read_strategy
+from ..types import Indices, Vector
+from .solver import Penalty, solve
+
+Parts = tuple[Indices, Indices]  # of the rows: those that screen, those that select
+SHORTLIST = 4  # features kept by relevance for each one kept in the end
+
+
+@dataclass(frozen=True, eq=False)
+class Screening:
+    """Which rows screen and which select, and which features got how far.
+
+    `relevance` is that of every feature on the screening rows (on all rows if nothing is screened);
+    `shortlisted` features passed the step by relevance, `kept` ones both. The rows in `recycled`
+    come back, as their own knockoffs, when the problem is solved.
+    """
+
+    rows_screen: Indices
+    rows_select: Indices
+    recycled: Indices
+    relevance: Vector
+    shortlisted: Indices
+    kept: Indices
+
+
+@dataclass(frozen=True)
+class KeepAll:
+    """Keep every feature and use all rows to select; ``"none"`` for short."""
+
+    alias: ClassVar[str] = "none"
+
+    def split(self, study: Study, rng: Generator) -> Parts:
+        """No row screens."""
+        return np.arange(0), np.arange(study.columns.n_rows)
+
+    def screen(
+        self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
+    ) -> Screening:
+        """Measure relevance and keep everything."""
+        relevance = Associator(study.columns, measure, work).with_target(study.target)
+        everything, no_rows = np.arange(study.columns.n_columns), np.arange(0)
+        return Screening(*parts, no_rows, relevance, everything, everything)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Screen on some rows and select on the others, unless 2 p < n; ``"split"`` for short.
+
+    Paper: section 5.1.1. The screen keeps first the features of largest relevance, four times as
+    many as in the end, then those of largest coefficient in the penalised problem; ties and zeros
+    are broken by relevance. The selecting rows must not influence what is kept, or the FDR is not
+    controlled.
+
+    Parameters
+    ----------
+    share
+        Share of the rows that screen.
+    lam
+        Lambda of the penalised problem.
+    n_keep
+        Features kept; by default ``(n_1 - 1) // 2`` with n_1 the selecting rows.
+    by
+        ``"mrmr"``: both steps; ``"relevance"``: the first alone.
+    recycle
+        Use the screening rows again when solving, each as its own knockoff.
+    always
+        Split even if 2 p < n, where all features could be kept.
+
+    Raises
+    ------
+    ValueError
+        If `share` is not between 0 and 1, or another setting is not possible. With data: if fewer
+        than 4 rows or no feature would be left to screen or to select; the message says which.
+
+    Examples
+    --------
+    >>> from smrmr.paper import KnockoffFilter, Split
+    >>> KnockoffFilter(screening=Split(share=0.3)) == KnockoffFilter(screening="split(share=0.3)")
+    True
+    """
+
+    share: float = 0.4
+    lam: float = 0.01
+    n_keep: int | None = None
+    by: str = "mrmr"
+    recycle: bool = True
+    always: bool = False
+    alias: ClassVar[str] = "split"
+
+    def __post_init__(self) -> None:
+        check_level(self.share, "share")
+        check_lambda("lam", self.lam)
+        check_choice("by", self.by, ("mrmr", "relevance"))
+        check_choice("recycle", self.recycle, (True, False))
+        check_choice("always", self.always, (True, False))
+        if self.n_keep is not None:
+            check_count("n_keep", self.n_keep)
+
+    def split(self, study: Study, rng: Generator) -> Parts:
+        """Draw the rows that screen; none, if all features can be kept.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+        rng
+            Draws the rows; of classes and of groups of rows each has its share.
+
+        Returns
+        -------
+        tuple of ndarray
+            Rows that screen, and rows that select.
+
+        Raises
+        ------
+        ValueError
+            If `n_keep` is given where nothing is screened: leave it out, or set `always`.
+        """
+        p = study.columns.n_columns
+        if 2 * p >= study.columns.n_rows or self.always:
+            return split_rows(study.target, self.share, rng, study.row_groups.codes)
+        if self.n_keep is not None:
+            raise ValueError(
+                f"n_keep={self.n_keep} needs a screen, but all {p} features are kept, since "
+                "2 p < n. Leave it out, or set always=True."
+            )
+        return KeepAll().split(study, rng)
+
+    def screen(
+        self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
+    ) -> Screening:
+        """Keep features by looking at a share of the rows alone.
+
+        Parameters
+        ----------
+        study
+            Checked data.
+        parts
+            What `split` returned.
+        measure, penalty
+            Those of the method.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        Screening
+            The rows, the features kept, and the relevance of all.
+
+        Raises
+        ------
+        ValueError
+            If too few rows are left, or the target is the same on all rows that screen.
+        """
+        rows_screen, rows_select = parts
+        if not len(rows_screen):
+            return KeepAll().screen(study, parts, measure, penalty, work)
+        p = study.columns.n_columns
+        n_keep = self._number_to_keep(len(rows_screen), len(rows_select), p)
+        part = study.take(rows_screen)
+        if (part.target.values == part.target.values[:1]).all():
+            raise ValueError(
+                f"the target has a single value on the {len(rows_screen)} rows drawn to screen, so "
+                "nothing can be screened. More rows of its rare values are needed, or "
+                "screening='none'."
+            )
+        relevance = Associator(part.columns, measure, work).with_target(part.target)
+        order = np.argsort(-relevance, kind="stable")
+        if self.by == "relevance":
+            shortlisted = kept = np.sort(order[:n_keep])
+        else:
+            shortlisted = np.sort(order[: SHORTLIST * n_keep])
+            chosen = part.columns.take(columns=shortlisted)
+            redundancy = Associator(chosen, measure, work.quietly()).with_each_other()
+            problem = Associations(relevance[shortlisted], redundancy, study.target.kind)
+            theta = solve(problem, penalty=penalty, lam=self.lam).theta
+            best = np.lexsort((-problem.relevance, -theta))[:n_keep]
+            kept = np.sort(shortlisted[best])
+        recycled = rows_screen if self.recycle else rows_screen[:0]
+        return Screening(rows_screen, rows_select, recycled, relevance, shortlisted, kept)
+
+    def _number_to_keep(self, n_screen: int, n_select: int, p: int) -> int:
+        n, most = n_screen + n_select, min((n_select - 1) // 2, p)
+        if n_screen < MIN_ROWS or n_select < MIN_ROWS:
+            needed = int(np.ceil(MIN_ROWS / min(self.share, 1 - self.share)))
+            raise ValueError(
+                f"{n} rows (n_samples={n}) are too few to split: {n_screen} would screen and "
+                f"{n_select} select. At least {needed} rows are needed with share={self.share}, or "
+                "screening='none'."
+            )
+        if self.n_keep is None:
+            return most
+        if self.n_keep > most:
+            raise ValueError(
+                f"n_keep={self.n_keep} features cannot be kept: {n_select} rows select, and "
+                f"knockoffs need 2 n_keep < {n_select}; X has {p} features that vary. Set n_keep "
+                f"<= {most}, or lower share (now {self.share})."
+            )
+        return int(self.n_keep)
+
+
+SCREENS: dict[str, type[Any]] = {"split": Split, "none": KeepAll}
+
+
+def as_screening(screening: Any) -> Any:
+    """The screening that a name stands for; a screening stands for itself."""
+    return read_strategy("screening", screening, SCREENS, "screen")
+
+
+def split_rows(
+    target: Target, share: float, rng: Generator, groups: Indices | None = None
+) -> tuple[Indices, Indices]:
+    """Draw ``floor(share n)`` rows to screen, of every class its share, and the rest to select.
+
+    Rows of one group stay together: then so many groups are drawn.
+    """
+    n = target.n_rows
+    if groups is not None:
+        order = rng.permutation(np.unique(groups))
+        screened = np.isin(groups, order[: int(np.floor(share * len(order) + 1e-9))])
+        return np.flatnonzero(screened), np.flatnonzero(~screened)
+    n_screen = int(np.floor(share * n + 1e-9))
+    if target.kind != "classes":
+        order = rng.permutation(n)
+        return np.sort(order[:n_screen]), np.sort(order[n_screen:])
+    labels = target.values.astype(np.intp)
+    exact = share * np.bincount(labels)
+    counts = np.floor(exact + 1e-9).astype(np.intp)
+    largest = np.argsort(-(exact - counts), kind="stable")
+    counts[largest[: n_screen - counts.sum()]] += 1
+    chosen = [
+        rng.permutation(np.flatnonzero(labels == label))[:count]
+        for label, count in enumerate(counts)
+    ]
+    rows = np.sort(np.concatenate(chosen))
+    return rows, np.setdiff1d(np.arange(n), rows)

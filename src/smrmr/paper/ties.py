@@ -1,0 +1,88 @@
+"""Turns columns into normal scores; where values are tied, draws them from a joint latent model."""
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from ..features.copies import tiles
+from ..features.fingerprints import have_ties
+from ..types import Indices, Mask, Matrix, Vector
+from .covariance import MAX_DENSE, clusters, graphical_lasso
+
+ROUNDS = 20
+FAR = 9.0  # standard deviations beyond which a normal variable is never drawn
+
+
+def normal_scores(values: NDArray[Any], rng: Generator) -> Matrix:
+    """Normal quantiles of the ranks, ties broken at random and in each column anew.
+
+    Ties broken alike in all columns would correlate columns that are independent.
+    """
+    n, p = values.shape
+    quantiles = ndtri(np.arange(1, n + 1) / (n + 1))
+    quantiles /= np.sqrt(np.mean(quantiles**2))
+    scores = np.empty((n, p))
+    for tile in tiles(p):
+        part = values[:, tile]
+        noise = rng.random(part.shape)
+        order = part.argsort(axis=0)
+        tied = have_ties(part)
+        order[:, tied] = np.lexsort((noise[:, tied], part[:, tied]), axis=0)
+        np.put_along_axis(scores[:, tile], order, quantiles[:, None], axis=0)
+    return scores
+
+
+def break_ties(scores: Matrix, values: NDArray[Any], tied: Mask, rng: Generator) -> None:
+    """Redraw the scores of tied columns given all others, in place.
+
+    A column of few levels is seen as a normal variable cut into intervals. Where in its interval a
+    row lies is drawn given its other columns: ties broken without looking at them would dilute the
+    correlations, and knockoffs would resemble the neighbours of their feature less than the feature
+    does. Draws alternate with estimates of the correlations (stochastic EM, with one Gibbs sweep
+    per round).
+    """
+    if not tied.any():
+        return
+    p = scores.shape[1]
+    members = clusters(scores) if p > MAX_DENSE else (np.arange(p),)
+    for columns in members:
+        if len(columns) > 1 and tied[columns].any():
+            _break_ties_of_block(scores, values, columns, tied, rng)
+
+
+def _break_ties_of_block(
+    scores: Matrix, values: NDArray[Any], columns: Indices, tied: Mask, rng: Generator
+) -> None:
+    block = np.asfortranarray(scores[:, columns])
+    drawn = np.flatnonzero(tied[columns])
+    intervals = [_intervals(values[:, columns[j]]) for j in drawn]
+    for _ in range(ROUNDS):
+        sigma = graphical_lasso(block / np.sqrt(np.mean(block**2, axis=0))).matrix()
+        precision = np.linalg.inv(sigma)
+        for j, (low, high) in zip(drawn, intervals, strict=True):
+            variance = 1 / precision[j, j]
+            mean = block[:, j] - variance * (block @ precision[:, j])
+            block[:, j] = _truncated_normal(mean, np.sqrt(variance), low, high, rng)
+    scores[:, columns] = block / np.sqrt(np.mean(block**2, axis=0))
+
+
+def _intervals(column: NDArray[Any]) -> tuple[Vector, Vector]:
+    """Ends of the interval of a standard normal variable that each value stands for."""
+    ordered = np.sort(column)
+    n = len(column)
+    low = np.searchsorted(ordered, column, side="left") / n
+    high = np.searchsorted(ordered, column, side="right") / n
+    return np.maximum(ndtri(low), -FAR), np.minimum(ndtri(high), FAR)
+
+
+def _truncated_normal(mean: Vector, sd: float, low: Vector, high: Vector, rng: Generator) -> Vector:
+    """Draw normal variables that are known to lie in intervals."""
+    a, b = (low - mean) / sd, (high - mean) / sd
+    mirrored = a > 0  # the left tail has all the digits
+    a, b = np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+    below, upto = ndtr(a), ndtr(b)
+    z = np.clip(ndtri(below + (upto - below) * rng.random(len(mean))), a, b)
+    return np.asarray(mean + sd * np.where(mirrored, -z, z))

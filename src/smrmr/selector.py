@@ -1,0 +1,305 @@
+"""Offers SmRMR, the method as one scikit-learn selector."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import KW_ONLY, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .controllers import as_control
+from .data.frames import in_pandas
+from .data.missing import CHOICES, Fills
+from .data.sources import as_source, is_sparse
+from .estimator import Selector
+from .paper import KnockoffFilter
+from .pipeline import select_cached
+from .recipe import Recipe
+from .runs.progress import progress_bars
+from .selection import Selection
+from .settings import check_choice
+from .types import Data, Indices, Vector
+
+logger = logging.getLogger(__name__)
+
+FILLING = ("refuse", *CHOICES[3:])
+
+
+@dataclass(eq=False, repr=False)
+class SmRMR(Selector):
+    r"""Sparse minimum redundancy maximum relevance, with a controlled false discovery rate.
+
+    Every feature is tested given all others: what is left of it is compared with what is left of
+    the target, and p-values become a selection by Benjamini-Hochberg; see `ConditionalTests`. That
+    the share of false features stays within `fdr` is empirical.
+
+    ``control="knockoffs"`` and ``"paper"`` are the paper's way (section 5.1, Theorem 3). Features
+    are screened on some rows; on the others every kept feature gets a knockoff, a made-up feature
+    that relates to all others as the original does but tells nothing about the target. Features and
+    knockoffs compete in one penalised mRMR problem, and features that beat their knockoff by enough
+    are selected. The expected share of false features among them is at most `fdr`, given that the
+    screen kept every true feature, that knockoffs are exchangeable with features, and that rows are
+    independent.
+
+    Parameters
+    ----------
+    fdr
+        Largest expected share of false features among those selected, in (0, 1).
+    control
+        How that share is controlled: ``"auto"`` (``"tests"``, so far whatever the data),
+        ``"tests"``, ``"knockoffs"``, ``"paper"``, a `ConditionalTests` or `KnockoffFilter`, or text
+        such as ``"knockoffs(measure=hsic, penalty=l1)"``. Single settings can be reached as
+        ``control__multiplicity``, of knockoffs ``control__screening__share`` and so on, in grid
+        searches too.
+    target
+        How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
+        order counts), ``"survival"`` (events and times) or ``"auto"``.
+    on_empty
+        What to do when the level selects nothing. ``"none"``: an empty selection is an answer, and
+        `transform`, which has no column to pass on, says what to do; ``"lead"``: take the best
+        feature; ``"relax"``: raise the level until something is selected (SmRMR2 in the paper). The
+        last two carry no guarantee.
+    n_features
+        Take so many features, best first, whatever the level, and without guarantee.
+    alike
+        Cut from which on features count as look-alikes, which are asked about as one group: they
+        correlate by at least so much on average (Spearman, in size). None or 1: only copies.
+        Several cuts: every finding is reported for the smallest group that it can be told for.
+        ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns so alike,
+        with tests of up to 30,000 features; only copies with knockoffs, and with the rules
+        ``"by"`` and ``"holm"`` of `ConditionalTests`.
+    feature_groups
+        Groups of features to ask about instead: a name or number per feature, or a mapping from
+        names of features.
+    always_keep
+        Names or positions of features that are adjusted for, never tested, and always kept.
+    keep
+        What `transform` keeps of a selected group: its ``"lead"``, or ``"all"`` members.
+    missing
+        What to do about missing values of X: ``"refuse"``, or fill each column with what its known
+        values in `fit` tell: ``"impute-median"``, ``"impute-mean"`` or ``"impute-mode"``;
+        `transform` fills with the same values.
+    keep_data
+        Keep values of the features that stand out, and the target, in the result and so in pickles
+        and reports. Otherwise they hold summaries that identify nobody.
+    max_memory
+        Budget for the work besides the data, such as ``"500MB"``.
+    memory
+        Folder, or `joblib.Memory`, that keeps fits. A fit that differs from one in it by `fdr`,
+        `on_empty`, `n_features` or `keep` alone is read and decided again, so that a grid search
+        over levels costs one fit per fold. It holds what `selection_` does and is yours to delete.
+    random_state
+        Seed; the same seed gives the same answer, whatever `n_jobs`, for rows and columns in the
+        same order.
+    n_jobs
+        Threads, as in joblib.
+    verbose
+        1 shows a progress bar for each stage.
+
+    Attributes
+    ----------
+    selection_
+        The whole `Selection`: what became of all features, ``at(fdr=...)``, ``explain(...)``.
+    support_, selected_
+        Mask and positions (best first) of the features that `transform` keeps.
+    q_values_
+        Smallest level that selects each feature. What it comes from are the properties `p_values_`,
+        of tests, and `W_`, of knockoffs.
+
+    Examples
+    --------
+    Of these 12 features 0 and 5 are true:
+
+    >>> from smrmr import SmRMR, simulate
+    >>> data = simulate("1.a", n=80, p=12, random_state=2)
+    >>> selector = SmRMR(fdr=0.1).fit(data.X, data.y)
+    >>> selector.transform(data.X).shape, selector.get_support(indices=True).tolist()
+    ((80, 2), [0, 5])
+
+    Another level needs no other fit, and single settings are reached by their names:
+
+    >>> len(selector.selection_.at(fdr=0.01).selected)
+    2
+    >>> SmRMR(control="knockoffs").set_params(control__measure="hsic").control.measure.alias
+    'hsic'
+    """
+
+    _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}
+
+    fdr: float = 0.3
+    _: KW_ONLY
+    control: Any = "auto"
+    target: str = "auto"
+    on_empty: str = "none"
+    n_features: int | None = None
+    alike: Any = "auto"
+    feature_groups: Any = None
+    always_keep: Any = None
+    keep: str = "lead"
+    missing: str = "refuse"
+    keep_data: bool = False
+    max_memory: str | int = "1GB"
+    memory: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    @classmethod
+    def paper(
+        cls,
+        fdr: float = 0.3,
+        *,
+        measure: Any = "pc(anchors=all)",
+        penalty: Any = "mcp",
+        **settings: Any,
+    ) -> SmRMR:
+        """The paper's pipeline, whatever the defaults become; see `KnockoffFilter.paper`.
+
+        Parameters
+        ----------
+        fdr
+            Largest expected share of false features among those selected.
+        measure, penalty
+            Those of `KnockoffFilter`.
+        **settings
+            Other parameters of `SmRMR`, such as ``random_state``.
+
+        Returns
+        -------
+        SmRMR
+            A selector that is not fitted yet.
+        """
+        return cls(fdr, control=KnockoffFilter.paper(measure=measure, penalty=penalty), **settings)
+
+    def fit(
+        self,
+        X: Data,
+        y: Data,
+        *,
+        covariates: Data = None,
+        groups: Data = None,
+        aggregate: str | None = None,
+        **unknown: Any,
+    ) -> SmRMR:
+        """Select features of X that tell about y.
+
+        Parameters
+        ----------
+        X, y
+            Features and target.
+        covariates
+            What to adjust for and never select: a DataFrame, a mapping of names to columns or an
+            array, of numbers and labels.
+        groups
+            What rows belong to, such as a patient, plate or family, see `smrmr.select`.
+        aggregate
+            ``"mean"``: compare groups by their means whatever y and X are.
+        **unknown
+            Refused; ``sample_weight`` with the reason.
+
+        Returns
+        -------
+        SmRMR
+            The selector itself, with `selection_` and the other attributes of the class.
+
+        Raises
+        ------
+        ValueError
+            If a setting is not possible, X or y has missing values or text, or rows do not match;
+            the message names columns and says what to change.
+        TypeError
+            If there is another keyword argument.
+        """
+        if "sample_weight" in unknown:
+            raise ValueError(
+                "sample_weight is not supported: the level of the tests rests on rows that count "
+                "once each. Leave it out; rows that belong together are groups."
+            )
+        if unknown:
+            raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
+        check_choice("keep", self.keep, ("lead", "all"))
+        check_choice("missing", self.missing, FILLING)
+        X = self._filled(X, learn=True)
+        recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
+        study = self._read(
+            X,
+            y,
+            self.target,
+            covariates=covariates,
+            groups=groups,
+            aggregate=aggregate,
+            always_keep=self.always_keep,
+        )
+        if logger.isEnabledFor(logging.INFO):
+            from .report.words import reach  # takes longer to load than a small fit takes
+
+            logger.info(reach(recipe, study.columns.n_columns))
+        with progress_bars() if self.verbose else nullcontext() as progress:
+            found = select_cached(study, recipe, self.random_state, progress, self.memory)
+        self.selection_: Selection = found
+        groups = [np.empty(0, np.intp), *found.members]
+        self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)
+        kept = np.concatenate([self.selected_, found.always_kept])
+        self.support_ = np.isin(np.arange(found.n_features), kept)
+        self.q_values_: Vector = found.q_values
+        return self
+
+    def transform(self, X: Data) -> Any:
+        """Keep the selected features and those always kept, missing values filled as in `fit`.
+
+        Parameters
+        ----------
+        X
+            Data with the columns of `fit`, in the same order.
+
+        Returns
+        -------
+        ndarray, sparse matrix or table
+            The columns that were selected.
+
+        Raises
+        ------
+        ValueError
+            If nothing was selected, which no next step could take: raise `fdr`, or set `on_empty`
+            to ``"lead"``. If X has other columns than in `fit`.
+        """
+        check_is_fitted(self)
+        if not self.support_.any():
+            raise ValueError(f"there is no feature to pass on. {self.selection_}")
+        return super().transform(self._filled(X))
+
+    def _filled(self, X: Data, learn: bool = False) -> Data:
+        """X without missing values, if they are to be filled."""
+        if self.missing == "refuse":
+            return X
+        X = in_pandas(X)
+        if is_sparse(X) or as_source(X) is not None:
+            raise ValueError(
+                f"missing={self.missing!r} fills arrays and tables. Sparse matrices must have no "
+                "missing values; of a source that is read in blocks, say so when it is opened: "
+                "open_columns(path, missing=...)."
+            )
+        if learn:
+            self.fills_ = Fills.learned(X, self.missing)
+        elif np.shape(X)[1:] != (self.n_features_in_,):
+            return X  # which scikit-learn refuses with its own message
+        return self.fills_.fill(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "refuse"
+        return tags
+
+    @property
+    def W_(self) -> Vector:  # noqa: N802 the paper's letter
+        """Importance of every feature, of knockoffs alone."""
+        return self.selection_.W
+
+    @property
+    def p_values_(self) -> Vector:
+        """p-value of every feature given all others, of tests alone."""
+        return self.selection_.p_values

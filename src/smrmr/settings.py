@@ -61,6 +61,23 @@ def read_strategy(
     return made(**changes)
 
 
+def read_strategies(
+    name: str, value: Any, known: Mapping[str, Callable[..., Any]], method: str
+) -> tuple[Any, ...]:
+    """The strategies that `value` stands for: one, a list of them, or names joined by ``+``.
+
+    >>> from smrmr.conditional.statistics import STATISTICS
+    >>> [one.alias for one in read_strategies("statistics", "pc+linear", STATISTICS, "p_values")]
+    ['pc', 'linear']
+    """
+    if isinstance(value, str) and "(" not in value:
+        value = value.split("+")
+    several = value if isinstance(value, list | tuple) else [value]
+    if not several:
+        raise ValueError(f"{name} is empty. Give one or more of {one_of(known)}.")
+    return tuple(read_strategy(name, one, known, method) for one in several)
+
+
 def write_setting(value: Any) -> Any:
     """A setting as JSON can hold it; a strategy as the text that `read_strategy` understands.
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..decision import Decision
 from ..features.groups import MembersByNumber
 from ..types import Indices, Mask, Matrix, Vector
-from .multiplicity import decide
+from .rules import as_rule, decide_by_rule
 
 MARKED = 0.01  # p-value alone up to which a feature counts as associated with the target
 GONE = 0.1  # p-value given all others above which nothing of that seems to be left
@@ -193,11 +193,11 @@ class TestEvidence:
 
     def decide(self, fdr: float, on_empty: str = "none") -> Decision:
         """Select hypotheses at a level; of groups within groups the innermost."""
-        return decide(
+        return decide_by_rule(
+            as_rule(self.multiplicity),
             self.p_of_hypotheses,
             self.parents,
             fdr,
-            self.multiplicity,
             on_empty,
             self.relevance[self.leads],
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from ..conditional.multiplicity import largest_alone
+from ..conditional.rules import largest_alone
 from ..paper.threshold import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection

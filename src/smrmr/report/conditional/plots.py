@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ...conditional.multiplicity import largest_alone
+from ...conditional.rules import largest_alone
 from ...selection import Selection
 from ..features import MOST_DOTS, about, by_role, relevance_by_rank
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..types import Indices, Matrix, Vector
+from ...types import Indices, Matrix, Vector
 
 ROWS_AT_ONCE = 4096  # that are worked on together
 MOST_LEVERAGES = 10_000  # rows whose leverages are worked out one by one

@@ -1,4 +1,4 @@
-r"""The laws of the statistics of `rank_statistics` where there is nothing to find.
+r"""The laws of the statistics of `rank_covariances` where there is nothing to find.
 
 The statistics go by ranks, so their nulls depend on the number of rows alone. For projection
 covariance `null.csv` holds the points that :math:`n^{-2}` times it exceeds with probability 0.95
@@ -23,8 +23,8 @@ import numpy as np
 from numpy.polynomial.legendre import leggauss
 from scipy.special import log_ndtr
 
-from ..types import Matrix, Vector
-from .rank_statistics import MOST_COUNTED, kernel_eigenvalues, mean_covariance
+from ...types import Matrix, Vector
+from .rank_covariances import MOST_COUNTED, kernel_eigenvalues, mean_covariance
 
 if TYPE_CHECKING:
     from scipy.interpolate import PchipInterpolator
@@ -35,7 +35,7 @@ FARTHEST = 66.0  # frequency, in units of the largest term, up to which the inve
 
 
 def covariance_tail(covariance: Matrix, n: int, statistic: str = "pc") -> Matrix:
-    """p-value of dependences of n distinct pairs, in the units of `rank_statistics`."""
+    """p-value of dependences of n distinct pairs, in the units of `rank_covariances`."""
     points, log_tail, rate = _law(n, statistic)
     scale = n**2 if statistic == "pc" else mean_covariance(statistic, n)
     root = np.sqrt(np.maximum(np.asarray(covariance) / scale, 0.0))

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ..measures.compiled import compiled
-from ..measures.distance_loops import distance_products, distance_sums
-from ..types import Indices, Matrix, Vector
+from ...measures.compiled import compiled
+from ...measures.distance_loops import distance_products, distance_sums
+from ...types import Indices, Matrix, Vector
 
 Array = NDArray[Any]
 
@@ -71,6 +71,12 @@ def covariance_of_ranks(ranks: Indices, statistic: int, table: Matrix) -> Vector
         return found
     one = _distance_covariance if statistic == DCOR else _kernel_covariance
     return np.array([one(row, table) for row in ranks])
+
+
+@cache
+def largest_projection_covariance(n: int) -> float:
+    """That of a column of n distinct values with itself."""
+    return float(covariance_of_ranks(np.arange(n)[None], *rank_table("pc", n))[0])
 
 
 @compiled

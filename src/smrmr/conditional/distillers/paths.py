@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.compiled import compiled
-from ..types import Mask, Matrix, Vector
+from ...measures.compiled import compiled
+from ...types import Mask, Matrix, Vector
 
 Array = NDArray[Any]
 

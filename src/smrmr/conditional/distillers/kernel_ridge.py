@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.compiled import compiled
-from ..measures.kernel_loops import exponentiate
-from ..types import Indices, Matrix, Vector
+from ...measures.compiled import compiled
+from ...measures.kernel_loops import exponentiate
+from ...types import Indices, Matrix, Vector
 from .regressors import Regressors
 
 Array = NDArray[Any]

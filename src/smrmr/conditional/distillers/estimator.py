@@ -1,0 +1,117 @@
+"""Offers FromEstimator: any regressor or classifier of scikit-learn as a distiller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...problems import Problem, setting
+from ...settings import EqualByText, check_count
+from ...types import Indices, Vector
+from .problem import NONE, Distilled, FitProblem, mean_square
+
+
+@dataclass(frozen=True, eq=False)
+class FromEstimator(EqualByText):
+    """A regressor or classifier of scikit-learn that predicts the target from the other features.
+
+    Its residual is that of rows left out, in folds. It is fitted again without a feature only where
+    that feature could be selected: where it is among the `n_refits` that the estimator gives most
+    weight (``coef_`` or ``feature_importances_``), or where its first p-value is small.
+
+    Parameters
+    ----------
+    estimator
+        Anything with ``fit`` and ``predict``; classifiers also ``predict_proba``.
+    n_folds
+        Parts of the rows, each predicted by a fit to all others.
+    n_refits
+        Features of largest weight without which it is fitted again whatever their first p-value.
+
+    Raises
+    ------
+    ValueError
+        If the estimator has no ``fit`` and ``predict``, or a number is too small.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from smrmr import ConditionalTests
+    >>> from smrmr.conditional import FromEstimator
+    >>> ConditionalTests(distillers=FromEstimator(Ridge())).distillers[0].n_folds
+    5
+    """
+
+    estimator: Any
+    n_folds: int = 5
+    n_refits: int = 50
+    alias: ClassVar[str] = "estimator"
+
+    def __post_init__(self) -> None:
+        if not all(hasattr(self.estimator, name) for name in ("fit", "predict")):
+            raise Problem(
+                f"{setting('estimator', self.estimator)} has no fit and predict.",
+                cure="Give a regressor or classifier of scikit-learn, not fitted.",
+                argument="estimator",
+            )
+        check_count("n_folds", self.n_folds, least=2)
+        check_count("n_refits", self.n_refits)
+
+    def fit(self, problem: FitProblem, out: Indices) -> Distilled:
+        """The fit that never sees the columns `out`.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+        out
+            Columns to leave out.
+
+        Returns
+        -------
+        Distilled
+            Residual of the target as seen from rows left out.
+        """
+        from sklearn.base import clone
+
+        kept, basis = np.flatnonzero(problem.without(out)), problem.regressors.covariate_basis
+        X = np.concatenate([problem.regressors.features[kept], basis * np.sqrt(len(basis.T))]).T
+        target = problem.target
+        labels = target.y if target.is_class is None else target.is_class
+        predicted = np.empty(len(X))
+        for rows in self._folds(X, target.y):
+            fitted = clone(self.estimator).fit(np.delete(X, rows, 0), np.delete(labels, rows))
+            predicted[rows] = _predict(fitted, X[rows])
+        residual = labels - predicted
+        if target.is_class is not None:
+            residual = residual / np.std(labels)
+        residual = residual - residual.mean()
+        used = NONE
+        if not len(out):  # which matters only where a feature may be left out later
+            used = kept[self._heaviest(clone(self.estimator).fit(X, labels), len(kept))]
+        name = type(self.estimator).__name__
+        return Distilled(residual, residual, used, explained={name: 1 - mean_square(residual)})
+
+    def _folds(self, X: NDArray[Any], y: Vector) -> list[Indices]:
+        """Rows of each fold: dealt out by the target, then by content, wherever they stand."""
+        order = np.lexsort((X.sum(axis=1), y))
+        return [order[start :: self.n_folds] for start in range(self.n_folds)]
+
+    def _heaviest(self, fitted: Any, n_features: int) -> Indices:
+        """Features of largest weight; all where the estimator tells none."""
+        weights = getattr(fitted, "coef_", getattr(fitted, "feature_importances_", None))
+        if weights is None:
+            return np.arange(n_features)
+        sizes = np.abs(np.atleast_2d(weights)).max(axis=0)[:n_features]
+        order = np.argsort(-sizes, kind="stable")[: self.n_refits]
+        return np.asarray(order[sizes[order] > 0])
+
+
+def _predict(fitted: Any, X: NDArray[Any]) -> Vector:
+    """Predicted numbers, or probabilities of the class."""
+    if hasattr(fitted, "predict_proba"):
+        return np.asarray(fitted.predict_proba(X)[:, list(fitted.classes_).index(True)])
+    return np.asarray(fitted.predict(X), dtype=np.float64)

@@ -18,7 +18,7 @@ import numpy as np
 
 from smrmr import Recipe, Selection, SmRMR, select
 from smrmr import __version__ as OURS  # noqa: N812
-from smrmr.conditional.multiplicity import adjust
+from smrmr.conditional.rules import as_rule
 from smrmr.decision import ROUNDING
 from smrmr.rivals import MRMR, SIS, HSICLasso
 from smrmr.types import Indices, Vector
@@ -116,7 +116,9 @@ def _by_p_values(
 
     def pick(found: Any, level: float) -> Indices:
         p = p_values(found)
-        return np.flatnonzero((adjust(p, rule) <= level + ROUNDING) & (p < 1))
+        return np.flatnonzero(
+            (as_rule(rule).adjust(p, np.full(len(p), -1)) <= level + ROUNDING) & (p < 1)
+        )
 
     return Method(fit, pick, "level", package, p_values)
 

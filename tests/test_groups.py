@@ -19,8 +19,8 @@ import smrmr.features.near as near_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.conditional.calibration import calibrate
-from smrmr.conditional.multiplicity import adjust, innermost
-from smrmr.conditional.p_values import combine
+from smrmr.conditional.combine import combine
+from smrmr.conditional.rules import BenjaminiHochberg, innermost
 from smrmr.data import read_data
 from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
@@ -234,7 +234,7 @@ def test_q_values_of_nested_groups(rng):
         p = np.round(rng.random(m) ** 3, 2) + 1e-3
         estimates = {t: m * t / len(innermost_by_hand(np.flatnonzero(p <= t), parents)) for t in p}
         expected = [min(1.0, *(e for t, e in estimates.items() if t >= own)) for own in p]
-        np.testing.assert_allclose(adjust(p, "bh", parents), expected)
+        np.testing.assert_allclose(BenjaminiHochberg().adjust(p, parents), expected)
         chosen = p <= 0.2
         kept = set(np.flatnonzero(innermost(chosen, parents)).tolist())
         assert kept == innermost_by_hand(np.flatnonzero(chosen), parents)

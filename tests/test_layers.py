@@ -35,6 +35,7 @@ ORDER = [
     "estimator",
     "selector",
     "rivals",
+    "testing",
     "cli",
 ]
 
@@ -84,6 +85,7 @@ def test_public_names_stand_for_themselves():
         "paper",
         "report",
         "rivals",
+        "testing",
     }
     assert entries() & set(smrmr.__all__) == modules
     assert 15 <= len(smrmr.__all__) <= 20

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...problems import Problem, setting
 from ...settings import EqualByText, check_count
-from ...types import Indices, Vector
+from ...types import Indices, Mask, Matrix, Vector
 from .problem import NONE, Distilled, FitProblem, mean_square
 
 
@@ -75,30 +74,35 @@ class FromEstimator(EqualByText):
         Distilled
             Residual of the target as seen from rows left out.
         """
-        from sklearn.base import clone
-
         kept, basis = np.flatnonzero(problem.without(out)), problem.regressors.covariate_basis
         X = np.concatenate([problem.regressors.features[kept], basis * np.sqrt(len(basis.T))]).T
         target = problem.target
         labels = target.y if target.is_class is None else target.is_class
+        order = np.lexsort((X.sum(axis=1), target.y))  # by content, wherever rows stand
+        X, labels = X[order], labels[order]
         predicted = np.empty(len(X))
-        for rows in self._folds(X, target.y):
-            fitted = clone(self.estimator).fit(np.delete(X, rows, 0), np.delete(labels, rows))
-            predicted[rows] = _predict(fitted, X[rows])
-        residual = labels - predicted
+        for start in range(self.n_folds):
+            held_out = np.arange(len(X)) % self.n_folds == start
+            predicted[held_out] = _predict(self._fit(X[~held_out], labels[~held_out]), X[held_out])
+        residual = np.empty(len(X))
+        residual[order] = labels - predicted
         if target.is_class is not None:
-            residual = residual / np.std(labels)
-        residual = residual - residual.mean()
+            residual /= np.std(labels)
+        residual -= residual.mean()
         used = NONE
-        if not len(out):  # which matters only where a feature may be left out later
-            used = kept[self._heaviest(clone(self.estimator).fit(X, labels), len(kept))]
+        if not len(out):  # nothing else is left out of a fit without some columns
+            used = kept[self._heaviest(self._fit(X, labels), len(kept))]
         name = type(self.estimator).__name__
         return Distilled(residual, residual, used, explained={name: 1 - mean_square(residual)})
 
-    def _folds(self, X: NDArray[Any], y: Vector) -> list[Indices]:
-        """Rows of each fold: dealt out by the target, then by content, wherever they stand."""
-        order = np.lexsort((X.sum(axis=1), y))
-        return [order[start :: self.n_folds] for start in range(self.n_folds)]
+    def _fit(self, X: Matrix, labels: Vector | Mask) -> Any:
+        """A fresh estimator, fitted; one that draws at random without a seed has the seed 0."""
+        from sklearn.base import clone
+
+        fresh = clone(self.estimator)
+        if fresh.get_params().get("random_state", 0) is None:
+            fresh.set_params(random_state=0)
+        return fresh.fit(X, labels)
 
     def _heaviest(self, fitted: Any, n_features: int) -> Indices:
         """Features of largest weight; all where the estimator tells none."""
@@ -110,7 +114,7 @@ class FromEstimator(EqualByText):
         return np.asarray(order[sizes[order] > 0])
 
 
-def _predict(fitted: Any, X: NDArray[Any]) -> Vector:
+def _predict(fitted: Any, X: Matrix) -> Vector:
     """Predicted numbers, or probabilities of the class."""
     if hasattr(fitted, "predict_proba"):
         return np.asarray(fitted.predict_proba(X)[:, list(fitted.classes_).index(True)])

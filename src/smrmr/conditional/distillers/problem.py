@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...types import Indices, Mask, Vector
-from ..scores import TargetColumn
+from ...types import Indices, Mask, Matrix, Vector
+from ..scores import TargetColumn, standardised
 from .paths import Path, fit_path
 from .regressors import Regressors
 
@@ -61,6 +61,48 @@ class FitProblem:
     regressors: Regressors
     target: TargetColumn
     cache: dict[Any, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, X: Matrix, y: Vector | Mask) -> FitProblem:
+        """The problem of fitting y, numbers or a class, to the columns of X.
+
+        Parameters
+        ----------
+        X
+            Features, (n, p).
+        y
+            n numbers, or booleans that say which rows are in a class.
+
+        Returns
+        -------
+        FitProblem
+            Standardised, without covariates.
+        """
+        Z = standardised(np.asarray(X, dtype=np.float64).T)
+        columns = np.concatenate([Z, standardised(np.abs(Z))])
+        is_class = np.asarray(y, dtype=np.bool_) if np.asarray(y).dtype == np.bool_ else None
+        target = TargetColumn("target", standardised(np.asarray(y, dtype=np.float64)), is_class)
+        return cls(Regressors(columns, np.empty((0, len(y)))), target)
+
+    def take_rows(self, rows: Indices) -> FitProblem:
+        """The same problem with rows in another order, to the last bit.
+
+        Parameters
+        ----------
+        rows
+            Every row once.
+
+        Returns
+        -------
+        FitProblem
+            With nothing in its cache.
+        """
+        held, target = self.regressors, self.target
+        is_class = None if target.is_class is None else target.is_class[rows]
+        return FitProblem(
+            Regressors(held.columns[:, rows], held.covariate_basis[:, rows]),
+            TargetColumn(target.name, target.y[rows], is_class),
+        )
 
     @property
     def n_features(self) -> int:

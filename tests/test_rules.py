@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import oracles
-from smrmr.conditional.multiplicity import RULES, adjust, decide, largest_alone
+from smrmr.conditional.rules import RULES, as_rule, decide_by_rule, largest_alone
 
 
 def holm(p):
@@ -35,7 +35,9 @@ def test_q_values_are_those_of_the_oracle(rule, rng):
     """Oracle: loops."""
     for m in (1, 2, 7, 50, 400):
         p = draw(rng, m)
-        np.testing.assert_allclose(adjust(p, rule), ORACLES[rule](p), rtol=1e-12)
+        np.testing.assert_allclose(
+            as_rule(rule).adjust(p, np.full(m, -1)), ORACLES[rule](p), rtol=1e-12
+        )
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -43,7 +45,7 @@ def test_decisions_are_those_of_the_q_values(rule, rng):
     """Law: selected are the q-values at or below the level, smallest p first."""
     for _ in range(50):
         p, relevance = draw(rng, 60), rng.random(60)
-        found = decide(p, np.full(60, -1), 0.2, rule, "none", relevance)
+        found = decide_by_rule(as_rule(rule), p, np.full(60, -1), 0.2, "none", relevance)
         q = ORACLES[rule](p)
         assert set(found.selected.tolist()) == set(np.flatnonzero(q <= 0.2).tolist())
         assert (np.diff(p[found.selected]) >= 0).all()
@@ -58,13 +60,18 @@ def test_a_single_small_p_value_is_selected_from_the_bound_on(rule):
     for factor, n in ((0.999, 1), (1.001, 0)):
         p = np.ones(40)
         p[3] = factor * bound
-        assert decide(p, np.full(40, -1), 0.1, rule, "none", np.zeros(40)).selected.size == n
+        found = decide_by_rule(as_rule(rule), p, np.full(40, -1), 0.1, "none", np.zeros(40))
+        assert found.selected.size == n
 
 
 def test_relaxed_decisions_raise_the_level_and_end_with_the_best_feature():
     """Oracle: worked by hand. q-values of three p-values of 0.3 among three are 0.3."""
-    relaxed = decide(np.array([0.3, 0.3, 0.3]), np.full(3, -1), 0.1, "bh", "relax", np.zeros(3))
+    relaxed = decide_by_rule(
+        as_rule("bh"), np.array([0.3, 0.3, 0.3]), np.full(3, -1), 0.1, "relax", np.zeros(3)
+    )
     assert (relaxed.rule, relaxed.level, len(relaxed.selected)) == ("relaxed", 0.3, 3)
     assert not relaxed.guaranteed
-    hopeless = decide(np.array([1.0, 0.9, 1.0]), np.full(3, -1), 0.1, "by", "relax", np.zeros(3))
+    hopeless = decide_by_rule(
+        as_rule("by"), np.array([1.0, 0.9, 1.0]), np.full(3, -1), 0.1, "relax", np.zeros(3)
+    )
     assert (hopeless.rule, hopeless.selected.tolist()) == ("best feature", [1])

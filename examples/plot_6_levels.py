@@ -88,7 +88,7 @@ print(table[columns].tail(7).to_string(index=False, float_format="{:.2g}".format
 # the chance of even one false feature. Both find less.
 print("rule  selected  false")
 for rule in ["bh", "by", "holm"]:
-    found = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, control=f"tests(multiplicity={rule})"))
+    found = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, control=f"tests(rule={rule})"))
     print(f"{rule:4}  {len(found.selected):8}  {(~np.isin(found.selected, true)).sum():5}")
 
 # %%

@@ -138,7 +138,7 @@ def test_own_strategies_are_used(data):
     )
     found, exact = (select(X, y, Recipe(fdr=0.1, control=c, alike=None)) for c in (own, linear))
     assert set(true) <= set(found.selected.tolist())
-    assert np.corrcoef(found.p_values, exact.p_values)[0, 1] > 0.98
+    assert np.corrcoef(found.p_values, exact.p_values)[0, 1] > 0.9
     assert found.evidence.fits[0].explained.keys() == {"Ridge"}
 
 

@@ -280,4 +280,6 @@ def _is_default(f: Field[Any], value: Any) -> bool:
     if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
         return False
     default = f.default if f.default_factory is MISSING else f.default_factory()
-    return bool(value == default or write_setting(value) == default)
+    written = write_setting(value)
+    several = "+".join(map(str, written)) if isinstance(written, list) else None
+    return bool(value == default or default in (written, several))

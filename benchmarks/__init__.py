@@ -2,6 +2,7 @@
 
     python -m benchmarks synthetic | real | speed     experiments as rows that are kept and resumed
     python -m benchmarks yardstick | planted          the same for methods that promise a level
+    python -m benchmarks report                       tables and figures of the rows there are
     python -m benchmarks.speed.fit                    one script; `make bench` runs eight of them
 
 ========================  ===========================================================

@@ -92,12 +92,15 @@ def anchors_of(page):
 def drawn_from_rows():
     """What `make figures` puts beside the pages: tables, and the figures of the stored rows."""
     figures = figures_of(read_stores(ROOT / "results"))
-    return {"summary.md", "yardstick.md", *(f"figures/{name}.svg" for name, _ in figures)}
+    return {
+        *("path:_static/summary.md", "path:_static/yardstick.md"),
+        *(f"_static/figures/{name}.svg" for name, _ in figures),
+    }
 
 
 def source_of(page, path):
     """The file that a link leads to; some are made from stored rows, the gallery from examples."""
-    if path.startswith("_static/") and path.removeprefix("_static/") in drawn_from_rows():
+    if path.startswith(("path:", "_static/figures/")) and path in drawn_from_rows():
         return ROOT / "results"
     if not path.startswith("gallery/"):
         return page.parent / path if path else page

@@ -281,5 +281,6 @@ def _is_default(f: Field[Any], value: Any) -> bool:
         return False
     default = f.default if f.default_factory is MISSING else f.default_factory()
     written = write_setting(value)
-    several = "+".join(map(str, written)) if isinstance(written, list) else None
-    return bool(value == default or default in (written, several))
+    if isinstance(written, list) and isinstance(default, str):
+        written = "+".join(map(str, written))
+    return bool(value == default or written == default)

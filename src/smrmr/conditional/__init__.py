@@ -1,6 +1,6 @@
 """Conditional tests: what a feature tells of the target beyond all others."""
 
 from .controller import ConditionalTests
-from .evidence import Fit, TestEvidence
+from .evidence import ConditionalEvidence, Fit
 
-__all__ = ["ConditionalTests", "Fit", "TestEvidence"]
+__all__ = ["ConditionalEvidence", "ConditionalTests", "Fit"]

@@ -15,7 +15,7 @@ from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..settings import check_choice, nested_settings, write_setting
 from ..types import Indices
-from .evidence import Fit, TestEvidence
+from .evidence import ConditionalEvidence, Fit
 from .inputs import Inputs, prepare_inputs
 from .multiplicity import RULES
 from .p_values import combine, combine_groups, over_parts
@@ -114,7 +114,7 @@ class ConditionalTests:
 
     def weigh(
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
-    ) -> TestEvidence:
+    ) -> ConditionalEvidence:
         """p-values of all features or groups.
 
         Parameters
@@ -132,7 +132,7 @@ class ConditionalTests:
 
         Returns
         -------
-        TestEvidence
+        ConditionalEvidence
             p-values and effects, before any level is set.
         """
         with one_blas_thread():
@@ -174,7 +174,7 @@ def _evidence(
     categories: Indices,
     multiplicity: str,
     settings: dict[str, Any],
-) -> TestEvidence:
+) -> ConditionalEvidence:
     """Results by feature, and by position in X."""
     features, copies = inputs.features, groups.copies
     first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
@@ -202,25 +202,25 @@ def _evidence(
         effects.append(spread(effect, 0.0))
     nearest = results.straight[best[0], 0]
     neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
-    return TestEvidence(
+    return ConditionalEvidence(
         relevance=spread(np.maximum.reduceat(inputs.relevance, first), 0.0),
         marginal=spread(inputs.marginal, 1.0),
         hypotheses=groups.hypotheses,
         p_of_hypotheses=p,
-        members=tuple(members),
-        rests=tuple(rests),
+        p_of_members=tuple(members),
+        p_of_rest_of_group=tuple(rests),
         effects=tuple(effects),
-        left=spread(results.left[best[0]], 0.0),
+        residual_variance=spread(results.left[best[0]], 0.0),
         neighbour=spread(neighbour, -1),
         similarity=spread(results.similarity[best[0]], 0.0),
         tested=np.sort(features),
-        guarded=np.unique(features[inputs.feature_of[results.rows[guarded]]]),
+        raised=np.unique(features[inputs.feature_of[results.rows[guarded]]]),
         categories=categories,
         fits=tuple(
             Fit(
-                part=fitter.part.name,
+                target=fitter.part.name,
                 explained=fitter.whole.explained,
-                bent=fitter.whole.bent,
+                uses_absolute_values=fitter.whole.bent,
                 used=np.unique(features[inputs.feature_of[fitter.whole.used]]),
             )
             for fitter in fitters

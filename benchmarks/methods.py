@@ -141,7 +141,7 @@ def _tested(data: Problem, seed: int) -> Selection:
 
 
 def _p_values(found: Selection) -> Vector:
-    return np.asarray(found.evidence.p_values)
+    return found.p_values
 
 
 def _by_p_values(

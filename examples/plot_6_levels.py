@@ -121,6 +121,6 @@ plt.show()
 # -------
 # - Choose the level by what a false feature costs. A list for a cheap follow-up may use 0.3; a list
 #   that goes into a paper 0.05 or 0.1.
-# - Trying levels until a favourite gene appears is choosing after looking. ``selection.leads()``
-#   names what came next, as leads and not as findings.
+# - Trying levels until a favourite gene appears is choosing after looking.
+#   ``selection.near_misses()`` names what came next, as near misses and not as findings.
 # - See :doc:`/guarantee` for the conditions, and :doc:`/empty` for what an empty answer means.

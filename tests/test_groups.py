@@ -384,11 +384,11 @@ def test_groups_are_told_as_groups(grouped):
     other = int(grouped.members[0][1])
     assert str(grouped).startswith("3 groups of look-alikes selected at FDR 0.02.")
     said = grouped.explain(lead)
-    assert "It leads a group of 5 features, with " in said
-    assert "the group was found, not this feature" in said
+    assert "It represents a group of 5 features, with " in said
+    assert "which of its members does cannot be told from these data" in said
     assert f"its group has p-value {grouped.p_values[lead]:.2g} given all features outside" in said
     assert grouped.explain(other).startswith(
-        f"x{other} is in a group of 5 features, led by x{lead}, of which the group was found"
+        f"x{other} is in a selected group of 5 features, represented by x{lead}."
     )
     assert grouped.outcome(lead) == "selected"
     assert grouped.outcome(other) == "in a selected group"
@@ -419,7 +419,9 @@ def test_members_are_told_with_their_likeness(blocks, nested):
 
 def test_transform_keeps_leads_or_all(blocks):
     X, y = blocks
-    lead, everything = (SmRMR(0.02, alike=0.7, keep=keep).fit(X, y) for keep in ("lead", "all"))
+    lead, everything = (
+        SmRMR(0.02, alike=0.7, keep=keep).fit(X, y) for keep in ("representative", "all")
+    )
     assert lead.transform(X).shape == (150, 3)
     assert everything.transform(X).shape == (150, 15)
     with pytest.raises(ValueError, match="keep='some'"):
@@ -517,8 +519,8 @@ def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     table = found.findings()
     for feature, p, size in zip(table["feature"], table["p_value"], table["size"], strict=True):
         assert f'<bdi title="{feature}">{feature}</bdi> <small>p {p:.2g}, q-value' in page
-        assert ("It leads a group" in found.explain(feature)) == (size > 1)
-    assert "the group was found, not this feature" in page
+        assert ("It represents a group" in found.explain(feature)) == (size > 1)
+    assert "which of its members does cannot be told" in page
     frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
     frame.to_csv(tmp_path / "table.csv", index=False)
     groups = pd.DataFrame({"feature": frame.columns[:100], "group": np.arange(100) // 5})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import oracles
-from smrmr.conditional.rules import RULES, as_rule, decide_by_rule, largest_alone
+from smrmr.conditional.rules import RULES, as_rule, decide_by_rule
 
 
 def holm(p):
@@ -56,7 +56,7 @@ def test_decisions_are_those_of_the_q_values(rule, rng):
 @pytest.mark.parametrize("rule", RULES)
 def test_a_single_small_p_value_is_selected_from_the_bound_on(rule):
     """Oracle: deciding just above and just below it."""
-    bound = largest_alone(40, 0.1, rule)
+    bound = as_rule(rule).largest_alone(40, 0.1)
     for factor, n in ((0.999, 1), (1.001, 0)):
         p = np.ones(40)
         p[3] = factor * bound

@@ -133,7 +133,7 @@ def test_results_with_arrays_can_be_compared():
         selections,
         [one.decision for one in selections],
         [one.evidence for one in selections],
-        [one.picture for one in selections],
+        [one.plot_data for one in selections],
     ]
     for one, other in results:
         assert one == one
@@ -176,7 +176,10 @@ WRONG_CALLS = {
     ),
     "no threads": (lambda: smrmr.associate(X, Y, n_jobs=0), "n_jobs=0.*Give 1 or more, or -1"),
     "no threads of a rival": (lambda: SIS(n_jobs=0).fit(X, Y), "n_jobs=0.*Give 1 or more"),
-    "leads as text": (lambda: smrmr.select(X, Y).leads("x"), "most='x'.*whole number of 0 or more"),
+    "near misses as text": (
+        lambda: smrmr.select(X, Y).near_misses("x"),
+        "most='x'.*whole number of 0 or more",
+    ),
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .controllers import as_control
+from .controllers import Controller, as_control
 from .data.target import TARGETS
 from .decision import ON_EMPTY
 from .features.alike import ALL_PAIRS
@@ -32,7 +32,7 @@ class Recipe:
         order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
         What to do when the level selects nothing. ``"none"``: an empty selection is an answer;
-        ``"lead"``: take the best feature; ``"relax"``: raise the level until something is selected
+        ``"best"``: take the best feature; ``"relax"``: raise the level until something is selected
         (SmRMR2 in the paper). The last two carry no guarantee.
     n_features
         Take so many features, best first, whatever the level, and without guarantee.
@@ -76,7 +76,7 @@ class Recipe:
     """
 
     fdr: float = 0.3
-    control: Any = "auto"
+    control: str | Controller = "auto"
     target: str = "auto"
     on_empty: str = "none"
     n_features: int | None = None
@@ -101,7 +101,7 @@ class Recipe:
                 "with alike=1 single features are asked about beside the groups given."
             )
         n_kinds = len(self.cuts) + (self.feature_groups is not None)
-        if n_kinds > 1 and not self.control.nested_groups:
+        if n_kinds > 1 and not self.controller.nested_groups:
             raise ValueError(
                 f"groups of {n_kinds} kinds were asked for, one within the other, and knockoffs "
                 "take one kind. Give one cut, such as alike=0.7, or use control='tests'."
@@ -111,8 +111,13 @@ class Recipe:
         if self.on_empty == "relax" and getattr(self.control, "n_draws", 1) > 1:
             raise ValueError(
                 "on_empty='relax' chooses its level after looking, which e-values over several "
-                "draws do not allow. Use on_empty='lead' or 'none', or n_draws=1."
+                "draws do not allow. Use on_empty='best' or 'none', or n_draws=1."
             )
+
+    @property
+    def controller(self) -> Controller:
+        """What `control` stands for."""
+        return as_control(self.control)
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -121,7 +126,7 @@ class Recipe:
             return as_cuts(self.alike)
         if self.feature_groups is not None:
             return ()
-        return tuple(self.control.cuts) if self.alike == "auto" else (1.0,)
+        return tuple(self.controller.cuts) if self.alike == "auto" else (1.0,)
 
     def cuts_for(self, n_rows: int, n_features: int) -> tuple[float, ...]:
         r"""These cuts; of those by default only what chance does not reach.

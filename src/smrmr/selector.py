@@ -60,7 +60,7 @@ class SmRMR(Selector):
         order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
         What to do when the level selects nothing. ``"none"``: an empty selection is an answer, and
-        `transform`, which has no column to pass on, says what to do; ``"lead"``: take the best
+        `transform`, which has no column to pass on, says what to do; ``"best"``: take the best
         feature; ``"relax"``: raise the level until something is selected (SmRMR2 in the paper). The
         last two carry no guarantee.
     n_features
@@ -78,7 +78,7 @@ class SmRMR(Selector):
     always_keep
         Names or positions of features that are adjusted for, never tested, and always kept.
     keep
-        What `transform` keeps of a selected group: its ``"lead"``, or ``"all"`` members.
+        What `transform` keeps of a selected group: its ``"representative"``, or ``"all"`` members.
     missing
         What to do about missing values of X: ``"refuse"``, or fill each column with what its known
         values in `fit` tell: ``"impute-median"``, ``"impute-mean"`` or ``"impute-mode"``;
@@ -139,7 +139,7 @@ class SmRMR(Selector):
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
-    keep: str = "lead"
+    keep: str = "representative"
     missing: str = "refuse"
     keep_data: bool = False
     max_memory: str | int = "1GB"
@@ -221,7 +221,7 @@ class SmRMR(Selector):
             )
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
-        check_choice("keep", self.keep, ("lead", "all"))
+        check_choice("keep", self.keep, ("representative", "all"))
         check_choice("missing", self.missing, FILLING)
         X = self._filled(X, learn=True)
         recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
@@ -235,14 +235,18 @@ class SmRMR(Selector):
             always_keep=self.always_keep,
         )
         if logger.isEnabledFor(logging.INFO):
-            from .report.words import reach  # takes longer to load than a small fit takes
+            from .report.words import (
+                detectable_effect,  # takes longer to load than a small fit takes
+            )
 
-            logger.info(reach(recipe, study.columns.n_columns))
+            logger.info(detectable_effect(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_cached(study, recipe, self.random_state, progress, self.memory)
         self.selection_: Selection = found
         groups = [np.empty(0, np.intp), *found.members]
-        self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)
+        self.selected_: Indices = (
+            found.selected if self.keep == "representative" else np.concatenate(groups)
+        )
         kept = np.concatenate([self.selected_, found.always_kept])
         self.support_ = np.isin(np.arange(found.n_features), kept)
         self.q_values_: Vector = found.q_values
@@ -265,7 +269,7 @@ class SmRMR(Selector):
         ------
         ValueError
             If nothing was selected, which no next step could take: raise `fdr`, or set `on_empty`
-            to ``"lead"``. If X has other columns than in `fit`.
+            to ``"best"``. If X has other columns than in `fit`.
         """
         check_is_fitted(self)
         if not self.support_.any():

@@ -96,7 +96,7 @@ def select(
     ] = None,
     target_type: TargetType = "auto",
     on_empty: Annotated[
-        str, Option(help="none; lead (the best one) or relax, without guarantee.")
+        str, Option(help="none; best (the best one) or relax, without guarantee.")
     ] = "none",
     n_features: Annotated[
         int | None, Option(help="The best so many, whatever the level, without guarantee.")

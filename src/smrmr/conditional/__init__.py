@@ -8,7 +8,7 @@ decision; `controller` puts them together and `evidence` is what comes out.
 
 from .controller import ConditionalTests
 from .distillers import Blend, Distilled, Distiller, FitProblem, FromEstimator, Kernel, Lasso
-from .evidence import Fit, TestEvidence
+from .evidence import ConditionalEvidence, Fit
 from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm, Rule
 from .statistics import (
     Absolute,
@@ -27,6 +27,7 @@ __all__ = [
     "BenjaminiHochberg",
     "BenjaminiYekutieli",
     "Blend",
+    "ConditionalEvidence",
     "ConditionalTests",
     "DistanceCorrelation",
     "Distilled",
@@ -45,5 +46,4 @@ __all__ = [
     "Rule",
     "Spread",
     "Statistic",
-    "TestEvidence",
 ]

@@ -20,7 +20,7 @@ from ..settings import check_choice, nested_settings, write_setting
 from ..types import Indices
 from .combine import combine, combine_groups, combine_targets
 from .distillers import DISTILLERS, Distillation, as_distillers
-from .evidence import Fit, TestEvidence
+from .evidence import ConditionalEvidence, Fit
 from .inputs import Inputs, prepare_inputs
 from .passes import Refit, Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
@@ -127,7 +127,7 @@ class ConditionalTests:
 
     def weigh(
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
-    ) -> TestEvidence:
+    ) -> ConditionalEvidence:
         """p-values of all features or groups.
 
         Parameters
@@ -145,7 +145,7 @@ class ConditionalTests:
 
         Returns
         -------
-        TestEvidence
+        ConditionalEvidence
             p-values and effects, before any level is set.
         """
         with one_blas_thread():
@@ -185,7 +185,7 @@ def _evidence(
     categories: Indices,
     rule: Rule,
     settings: dict[str, Any],
-) -> TestEvidence:
+) -> ConditionalEvidence:
     """Results by feature, and by position in X."""
     features, copies = inputs.features, groups.copies
     first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
@@ -215,29 +215,29 @@ def _evidence(
         effects.append(spread(effect, 0.0))
     nearest = results.neighbours.linear[best[0], 0]
     neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
-    return TestEvidence(
+    return ConditionalEvidence(
         relevance=spread(np.maximum.reduceat(inputs.relevance, first), 0.0),
         marginal=spread(inputs.marginal, 1.0),
         hypotheses=groups.hypotheses,
         p_of_hypotheses=p,
-        members=tuple(members),
-        rests=tuple(rests),
+        p_of_members=tuple(members),
+        p_of_rest_of_group=tuple(rests),
         effects=tuple(effects),
-        left=spread(results.residual_variance[best[0]], 0.0),
+        residual_variance=spread(results.residual_variance[best[0]], 0.0),
         neighbour=spread(neighbour, -1),
         similarity=spread(results.similarity[best[0]], 0.0),
         tested=np.sort(features),
-        guarded=np.unique(features[inputs.feature_of[results.rows[results.dependent]]]),
+        raised=np.unique(features[inputs.feature_of[results.rows[results.dependent]]]),
         categories=categories,
         fits=tuple(
             Fit(
-                part=one.target.name,
+                target=one.target.name,
                 explained=one.full_fit.explained,
-                bent=one.full_fit.uses_absolute_values,
+                uses_absolute_values=one.full_fit.uses_absolute_values,
                 used=np.unique(features[inputs.feature_of[one.used]]),
             )
             for one in fitted
         ),
-        multiplicity=rule.alias,
+        rule=rule,
         settings=settings,
     )

@@ -214,12 +214,3 @@ def _count_innermost(order: Indices, parents: Indices) -> Indices:
             above = parents[above]
         counts[i] = count
     return counts
-
-
-def largest_alone(m: int, level: float, rule: Any = "bh") -> float:
-    """Largest p-value that a rule selects if no other of m p-values is below 1.
-
-    >>> largest_alone(100, 0.1)
-    0.001
-    """
-    return as_rule(rule).largest_alone(m, level)

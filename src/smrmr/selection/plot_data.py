@@ -1,4 +1,4 @@
-"""Takes a picture of the data for figures: summaries that identify nobody, or rows if asked for."""
+"""Summarises the data for figures, so that nobody is identified; keeps rows only on request."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
-class Picture:
+class PlotData:
     """What figures show of the data.
 
     Attributes
@@ -95,9 +95,9 @@ class Picture:
         object.__setattr__(self, "redundancy", self.redundancy.reshape(n, n))
 
 
-def take_picture(
+def summarise_for_plots(
     study: Study, features: Indices, measure: Measure, keep_data: bool, work: Work
-) -> Picture:
+) -> PlotData:
     """Summarise the first 40 of these features; with `keep_data`, keep their values too."""
     features = features[:MOST_FEATURES]
     columns, target = study.columns.take(columns=features), study.target
@@ -106,7 +106,7 @@ def take_picture(
     if len(features):
         redundancy = Associator(columns, measure, work.quietly()).with_each_other()
     rows = np.unique(np.linspace(0, target.n_rows - 1, MOST_ROWS).astype(np.intp))
-    return Picture(
+    return PlotData(
         features=features,
         redundancy=redundancy,
         labels=target.labels,
@@ -123,7 +123,7 @@ def shape_of(x: Vector, target: Target) -> Shape:
         names = np.array(target.labels, dtype=object)[target.order]
         group = np.argsort(target.order)[target.values.astype(np.intp)]
         shape = _summary("classes", group, x[:, None], names)
-        return _above_zero(shape, x, group) if _tells_little(shape, x) else shape
+        return _above_zero(shape, x, group) if _needs_shares(shape, x) else shape
     outputs = target.values.reshape(target.n_rows, -1)
     if 1 + np.count_nonzero(np.diff(np.sort(x))) <= MOST_LEVELS:
         levels, level = np.unique(x, return_inverse=True)
@@ -176,8 +176,8 @@ def _to_show(shape: Shape) -> Shape:
     return replace(shape, at=rounded(shape.at), quantiles=rounded(shape.quantiles))
 
 
-def _tells_little(shape: Shape, x: Vector) -> bool:
-    """Whether quantiles do: of counts mostly 0, in all rows or half of the classes, and of 0/1."""
+def _needs_shares(shape: Shape, x: Vector) -> bool:
+    """Whether quantiles say little: counts mostly 0, in all rows or half the classes, and 0/1."""
     n_zero, n_classes = np.sum(shape.quantiles[:, 2] == 0), max(1, len(shape.at))
     zeros = np.mean(x > 0) < 0.5 or 2 * n_zero >= n_classes
     return bool(np.isin(x, (0, 1)).all() or ((x >= 0).all() and zeros))

@@ -83,7 +83,7 @@ print(table[columns].tail(7).to_string(index=False, float_format="{:.2g}".format
 # %%
 # What the promise rests on
 # -------------------------
-# ``multiplicity`` says how p-values become a selection. ``"bh"``, the default, keeps the level in
+# ``rule`` says how p-values become a selection. ``"bh"``, the default, keeps the level in
 # simulations; ``"by"`` is proven whatever the dependence between the p-values, ``"holm"`` bounds
 # the chance of even one false feature. Both find less.
 print("rule  selected  false")

@@ -56,7 +56,7 @@ def nothing():
     y += 0.35 * X[:, 4]
     return {
         c: select(X, y, Recipe(fdr=1e-4, control=c, alike=None), rng=0)
-        for c in (*CONTROLS, "tests(multiplicity=by)")
+        for c in (*CONTROLS, "tests(rule=by)")
     }
 
 
@@ -246,7 +246,7 @@ def test_huge_values_and_outputs_have_sizes(rng):
     assert np.isfinite(table[["mean_a", "mean_b", "difference_in_sd"]]).all(axis=None)
 
 
-@pytest.mark.parametrize("control", [*CONTROLS, "tests(multiplicity=by)"])
+@pytest.mark.parametrize("control", [*CONTROLS, "tests(rule=by)"])
 def test_near_misses_are_the_best_and_no_findings(nothing, control):
     """Oracle: sorting p-values or W."""
     selection = nothing[control]
@@ -279,7 +279,7 @@ def test_advice_works_when_followed(nothing):
     assert level_that_selects(hopeless) is None
     assert ".at(" not in str(hopeless)
     told = {control: 'control="tests"' in str(found) for control, found in nothing.items()}
-    assert told == {"tests": False, "knockoffs": True, "tests(multiplicity=by)": True}
+    assert told == {"tests": False, "knockoffs": True, "tests(rule=by)": True}
 
 
 @pytest.mark.parametrize(("smallest", "shown"), [(0.1, 0.1), (1 / 3, 0.334), (0.012341, 0.0124)])
@@ -302,7 +302,7 @@ def test_what_a_level_can_find_is_told_beforehand():
     assert "one p-value below about 0.002 is enough" in detectable_effect(Recipe(fdr=0.2), 100)
     by = 0.2 / 100 / np.sum(1 / np.arange(1, 101))
     assert f"below about {by:.1g} is" in detectable_effect(
-        Recipe(fdr=0.2, control="tests(multiplicity=by)"), 100
+        Recipe(fdr=0.2, control="tests(rule=by)"), 100
     )
     assert detectable_effect(Recipe(n_features=3), 100) == ""
 
@@ -570,7 +570,7 @@ def test_rank_refuses_in_one_message(arguments, message, table):
     ("options", "fdr", "n_levels"),
     [
         (["--control", "knockoffs", "--lam", "0.01"], 0.02, 1),
-        (["--multiplicity", "by"], 1e-9, 0),
+        (["--rule", "by"], 1e-9, 0),
         ([], 1e-9, 1),
     ],
 )

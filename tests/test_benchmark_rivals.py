@@ -36,9 +36,7 @@ def drawn():
 @pytest.mark.parametrize(("name", "rule"), [("smrmr", "bh"), ("smrmr (BY)", "by")])
 def test_tests_are_those_of_the_library_at_every_level(drawn, name, rule):
     """Oracle: the library, fitted with that rule and asked at each level."""
-    whole = smrmr.select(
-        drawn.X, drawn.y, Recipe(control=f"tests(multiplicity={rule})", alike=None), rng=3
-    )
+    whole = smrmr.select(drawn.X, drawn.y, Recipe(control=f"tests(rule={rule})", alike=None), rng=3)
     for level, features in zip(LEVELS, select(drawn, keys_of(name))[0], strict=True):
         assert_array_equal(features, np.sort(whole.at(level).selected))
 

@@ -65,7 +65,7 @@ def cases():
 
 
 def numbers_by(selection, rule):
-    evidence = replace(selection.evidence, multiplicity=rule)
+    evidence = replace(selection.evidence, rule=rule)
     return replace(selection, evidence=evidence).at(selection.fdr)
 
 
@@ -237,7 +237,7 @@ def test_pages_are_whole(cases, case):
         assert f"{100 * share:.0f}% LASSO" in methods
     used = {"bh": "Hochberg", "by": "Yekutieli", "holm": "Holm"}
     for rule, author in used.items():
-        assert (f"{author}" in methods) == (rule == found.evidence.multiplicity)
+        assert (f"{author}" in methods) == (rule == found.evidence.rule.alias)
 
 
 def test_promises_follow_the_rule(cases):
@@ -264,7 +264,7 @@ def test_rules_that_ask_about_single_features_say_so(rng):
         ("bh", "auto", False), ("by", "auto", True), ("holm", "auto", True), ("by", 0.7, False),
         ("by", None, False),
     ):  # fmt: skip
-        recipe = Recipe(0.1, ConditionalTests(multiplicity=rule), alike=alike)
+        recipe = Recipe(0.1, ConditionalTests(rule=rule), alike=alike)
         assert (recipe.cuts == (1.0,)) == (told or alike is None)
         for y in (X[:, 0], rng.normal(size=120)):
             said = str(select(X, y, recipe))
@@ -380,13 +380,9 @@ def invoke(*arguments):
     [
         ([], "tests"),
         pytest.param(["--control", "tests"], "tests", marks=pytest.mark.slow),
-        (["--multiplicity", "by"], "tests(multiplicity=by)"),
-        pytest.param(
-            ["--control", "tests(multiplicity=by)"],
-            "tests(multiplicity=by)",
-            marks=pytest.mark.slow,
-        ),
-        (["--control", "tests", "--multiplicity", "holm"], "tests(multiplicity=holm)"),
+        (["--rule", "by"], "tests(rule=by)"),
+        pytest.param(["--control", "tests(rule=by)"], "tests(rule=by)", marks=pytest.mark.slow),
+        (["--control", "tests", "--rule", "holm"], "tests(rule=holm)"),
     ],
 )
 def test_the_command_line_runs_tests(table, tmp_path, options, control):
@@ -417,17 +413,11 @@ def test_the_command_line_runs_tests(table, tmp_path, options, control):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ["--control", "knockoffs", "--multiplicity", "by"],
-            "'knockoffs' has no setting --multiplicity",
-        ),
-        (
-            ["--measure", "hsic", "--multiplicity", "by"],
-            "'knockoffs' has no setting --multiplicity",
-        ),
+        (["--control", "knockoffs", "--rule", "by"], "'knockoffs' has no setting --rule"),
+        (["--measure", "hsic", "--rule", "by"], "'knockoffs' has no setting --rule"),
         (["--control", "tests", "--measure", "hsic"], "'tests' has no setting --measure"),
         (["--control", "tests", "--penalty", "l1"], "'tests' has no setting --penalty"),
-        (["--control", "tests", "--multiplicity", "b"], "--multiplicity b is not known"),
+        (["--control", "tests", "--rule", "b"], "--rule b is not known"),
     ],
 )
 def test_options_of_the_other_controller_are_refused(table, options, message):
@@ -451,9 +441,9 @@ def test_the_estimator_takes_tests():
     """Oracle: the functional core, and the settings by their nested names."""
     data = simulate("1.c", n=100, p=40, random_state=3)
     selector = SmRMR(fdr=0.1, control="tests")
-    assert selector.get_params()["control__multiplicity"] == "bh"
-    selector.set_params(control__multiplicity="by", control__guard=False)
-    assert selector.control == ConditionalTests(multiplicity="by", guard=False)
+    assert selector.get_params()["control__rule"] == "bh"
+    selector.set_params(control__rule="by", control__check_residuals=False)
+    assert selector.control == ConditionalTests(rule="by", guard=False)
     fitted = selector.fit(data.X, data.y)
     core = select(data.X, data.y, Recipe(fdr=0.1, control=selector.control))
     np.testing.assert_array_equal(fitted.p_values_, core.p_values)

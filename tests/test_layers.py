@@ -15,6 +15,7 @@ ROOT = Path(smrmr.__file__).parent
 ORDER = [
     "types",
     "problems",
+    "docstrings",
     "settings",
     "data",
     "runs",

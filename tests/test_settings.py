@@ -75,7 +75,7 @@ def test_nested_settings_can_be_read_and_changed():
     for name, value in {"screening__share": 0.3, "penalty__b": 2.0, "n_draws": 2}.items():
         changed = change_strategy(control, {name: value})
         assert nested_settings(changed) == inner | _with_outer(changed, name) | {name: value}
-    with pytest.raises(ValueError, match="has no setting 'shares'"):
+    with pytest.raises(ValueError, match="has no setting shares"):
         change_strategy(control, {"screening__shares": 0.3})
 
 

@@ -21,7 +21,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from smrmr import simulate
-from smrmr.conditional.scores import doubled_ranks, normal_scores, columns_of, standardised
+from smrmr.conditional.scores import columns_of, doubled_ranks, normal_scores, standardised
 from smrmr.data.target import as_target
 from smrmr.types import Matrix
 

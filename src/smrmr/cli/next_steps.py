@@ -32,10 +32,10 @@ def next_steps(
         then = f"selects {n} feature{'s' * (n != 1)}"
         steps[again(level, fdr=level)] = f"{then}; a level chosen after looking guarantees nothing"
     if not isinstance(found.evidence, ConditionalEvidence):
-        left_out = dict.fromkeys(stage for stage in STAGES if stage != "multiplicity")
+        left_out = dict.fromkeys(stage for stage in STAGES if stage != "rule")
         steps[again("tests", control="tests", **left_out)] = "tests can select a single feature"
     elif found.evidence.rule.alias != "bh":
-        steps[again("bh", multiplicity="bh")] = f"less strict than {found.evidence.rule.alias}"
+        steps[again("bh", rule="bh")] = f"less strict than {found.evidence.rule.alias}"
     steps[again("best", n_features=10)] = "the best ten, without guarantee"
     return ["What next:", *(f"  {command}\n      ({why})" for command, why in steps.items())]
 

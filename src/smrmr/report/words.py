@@ -39,10 +39,7 @@ def environment(autoescape: bool) -> Environment:
     made.filters["count"] = lambda n, noun: f"{n:,} {noun}{'s' * (n != 1)}"
     made.filters["percent"] = lambda level: f"{100 * level:.3g}%"
     made.filters["short"] = short
-    made.globals |= {
-        "infinity": np.inf,
-        "fewest_selectable": fewest_selectable,
-    }
+    made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
     return made
 
 

@@ -9,6 +9,7 @@ from ..data.columns import Columns
 from ..data.covariates import Covariates
 from ..data.sources import SparseColumns
 from ..data.study import Study
+from ..problems import Problem, setting
 from ..settings import checksum
 
 SAMPLED = 64  # columns whose values tell one data set from another
@@ -19,9 +20,9 @@ def identity_of(
 ) -> dict[str, Any]:
     """What finished blocks of work depend on."""
     if not isinstance(seed, int | np.integer):
-        raise ValueError(
-            f"random_state={seed!r} cannot be drawn again, which a run directory needs. Give a "
-            "whole number."
+        raise Problem(
+            f"{setting('random_state', seed)} cannot be drawn again, which a run directory needs.",
+            cure="Give a whole number.",
         )
     if not repeatable:
         raise ValueError(

@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...problems import Problem, setting
-from ...settings import EqualByText, check_count
+from ...settings import ComparesBySettings, check_count
 from ...types import Indices, Mask, Matrix, Vector
 from .problem import NONE, Distilled, FitProblem, mean_square
 
 
 @dataclass(frozen=True, eq=False)
-class FromEstimator(EqualByText):
+class FromEstimator(ComparesBySettings):
     """A regressor or classifier of scikit-learn that predicts the target from the other features.
 
     Its residual is that of rows left out, in folds. It is fitted again without a feature only where

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...problems import Problem, setting
-from ...settings import EqualByText, check_count
+from ...settings import ComparesBySettings, check_count
 from ...types import Vector
 from .pairs import ResidualPairs
 
@@ -17,7 +17,7 @@ ENOUGH = 20  # permutations that reach the value, after which no more are drawn
 
 
 @dataclass(frozen=True, eq=False)
-class Permutation(EqualByText):
+class Permutation(ComparesBySettings):
     """A function of residuals (r, e) whose null comes from permuted rows, ``"permutation"``.
 
     Rows are permuted until 20 permutations reach the value, and the p-value is 20 over their number

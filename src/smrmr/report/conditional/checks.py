@@ -35,7 +35,7 @@ def guard_verdict(selection: Selection) -> Verdict:
     """Whether residuals of features depended on other features, so that p-values were raised."""
     evidence = evidence_of(selection)
     raised = len(evidence.raised)
-    if not evidence.settings["guard"]:
+    if not evidence.settings["check_residuals"]:
         return not_tested("The check of residuals was switched off (guard=False).")
     if raised:
         n = f"{raised:,} feature{'s depend' if raised > 1 else ' depends'}"

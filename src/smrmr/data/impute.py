@@ -1,19 +1,21 @@
-"""Drops or fills missing values as the user chose; nothing is done without being asked."""
+"""Drops or imputes missing values as the user chose; nothing is done without being asked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import Problem, setting
 from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector
-from .messages import worst
+from .messages import quoted, worst
 from .sources import ColumnSource, Which, names_of, subset
+from .texts import names_like_dates, problems_of_target, problems_of_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,27 +24,69 @@ CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean"
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
 
 
-def rows_with_target(y: pd.Series[Any], how: str, missing: str) -> tuple[Indices, str, str]:
-    """Rows whose target is known, a note of the others, and what to do if they are not allowed.
+class Complete(NamedTuple):
+    """Features and target in the rows that are left, what was done, and what must be mended."""
 
-    ``"refuse"`` or ``"drop"``; rows that are dropped for any missing value are asked for as well.
+    features: pd.DataFrame
+    y: pd.Series[Any]
+    rows: Indices
+    notes: list[str]
+    problems: list[Problem]
+
+
+def complete(
+    features: pd.DataFrame, y: pd.Series[Any] | None, missing: str, missing_target: str
+) -> Complete:
+    """Leave out rows without a target, which no rule can fill; then drop or impute features.
+
+    Without a target the features are checked all the same.
     """
-    check_choice("missing_target", how, ("refuse", "drop"))
-    unknown = y.isna().to_numpy()
-    if unknown.all():
-        return np.arange(len(y)), "", f"the target {y.name!r} has no value at all."
-    rows = f"{unknown.sum()} of {len(y)} rows"
-    known = np.flatnonzero(~unknown)
-    if not unknown.any():
-        return known, "", ""
-    if how == "drop" or missing == "drop-rows":
-        return known, f"{rows} without a target dropped", ""
-    advice = "Leave them out with --missing-target drop (missing_target='drop' in Python)"
-    return known, "", f"the target {y.name!r} is missing in {rows}. {advice}."
+    import pandas as pd
+
+    check_choice("missing_target", missing_target, ("refuse", "drop"))
+    notes: list[str] = []
+    problems: list[Problem] = []
+    known = np.arange(len(features))
+    if y is None:
+        y = pd.Series(np.zeros(len(features)), index=features.index)
+    else:
+        absent = y.isna().to_numpy()
+        rows_without = f"{absent.sum()} of {len(y)} rows"
+        if absent.all():
+            problems.append(Problem(f"the target {y.name!r} has no value at all."))
+        elif missing_target == "drop" or missing == "drop-rows":
+            notes += [f"{rows_without} without a target dropped"] if absent.any() else []
+        elif absent.any():
+            cure = f"Leave them out with {setting('missing_target', 'drop')}."
+            problems.append(Problem(f"the target {y.name!r} is missing in {rows_without}.", cure))
+        known = known if absent.all() else np.flatnonzero(~absent)
+        problems += problems_of_target(y.reset_index(drop=True).dropna())
+    there = features if len(known) == len(features) else features.iloc[known]
+    left = there.reset_index(drop=True)
+    try:
+        left, more = without_missing(left, missing)
+        notes += more
+    except Problem as problem:
+        problems.append(problem)
+    rows = known[left.index.to_numpy()]
+    problems += problems_of_texts(left.set_axis(rows))
+    notes += _constant(left) + names_like_dates(left.columns)
+    return Complete(left.set_axis(features.index[rows]), y.iloc[rows], rows, notes, problems)
+
+
+def _constant(features: pd.DataFrame) -> list[str]:
+    """Say which columns are the same in all rows."""
+    kinds = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in features.dtypes], bool)
+    values = features.iloc[:, np.flatnonzero(kinds)].to_numpy()
+    same = np.zeros(len(kinds), dtype=bool)
+    same[kinds] = (values == values[:1]).all(axis=0)
+    for k in np.flatnonzero(~kinds):
+        same[k] = features.iloc[:, k].nunique(dropna=False) == 1
+    return [f"constant and never selected: {quoted(features.columns[same])}"] if same.any() else []
 
 
 def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[str]]:
-    """Drop or fill missing values of a DataFrame, and say what was done.
+    """Drop or impute missing values of a DataFrame, and say what was done.
 
     Parameters
     ----------
@@ -64,27 +108,28 @@ def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[s
     if bad.size == 0:
         return frame, []
     total = int(per_column.sum())
+    infinite = " or infinite" * (total > int(frame.isna().to_numpy().sum()))
     columns = f"{bad.size} column{'s' * (bad.size > 1)}"
-    values = f"{total} missing{_infinite(frame, gaps)} value{'s' * (total > 1)} in {columns}"
+    values = f"{total} missing{infinite} value{'s' * (total > 1)} in {columns}"
     if how == "refuse":
-        raise ValueError(
+        raise Problem(
             f"{values} of {frame.shape[1]} ({worst(per_column, frame.columns.__getitem__)}), in "
-            f"{gaps.any(axis=1).sum()} of {len(frame)} rows. Choose --missing (missing=... in "
-            f"Python) {' or '.join(CHOICES[1:])}."
+            f"{gaps.any(axis=1).sum()} of {len(frame)} rows.",
+            cure=f"Choose {setting('missing')} {' or '.join(CHOICES[1:])}.",
         )
     if how.startswith("drop-"):
         axis, kind = (0, "row") if how == "drop-rows" else (1, "column")
         full = ~gaps.any(axis=1 - axis)
         if not full.any():
-            raise ValueError(f"{values}: every {kind} has one. Use --missing impute-median.")
+            cure = f"Use {setting('missing', 'impute-median')}."
+            raise Problem(f"{values}: every {kind} has one.", cure=cure)
         note = f"{(~full).sum()} of {len(full)} {kind}s with missing values dropped"
         return frame.iloc[full] if axis == 0 else frame.iloc[:, full], [note]
-    kind = how.removeprefix("impute-")
-    filled = frame.copy()
-    for k in bad:
-        column, gap = frame.iloc[:, k], gaps[:, k]
-        filled.isetitem(k, _roomy(column).where(~gap, _fill_of(column, gap, kind)))
-    return filled, [f"{values} filled with the column {kind}"]
+    some, filled = frame.iloc[:, bad], frame.copy()
+    imputed = Imputer.learned(some, how).fill(some)
+    for i, k in enumerate(bad):
+        filled.isetitem(k, imputed.iloc[:, i])
+    return filled, [f"{values} filled with the column {how.removeprefix('impute-')}"]
 
 
 def _gaps(frame: pd.DataFrame) -> Any:
@@ -94,22 +139,22 @@ def _gaps(frame: pd.DataFrame) -> Any:
     return gaps
 
 
-def _infinite(frame: pd.DataFrame, gaps: Any) -> str:
-    """Say that some gaps are numbers too large to be any."""
-    return " or infinite" if gaps.sum() > int(frame.isna().to_numpy().sum()) else ""
-
-
 def _fill_of(column: pd.Series[Any], gap: Any, kind: str) -> Any:
     """The median, mean or mode of a column; labels have only a mode."""
     known = column[~gap]
     if known.empty:
-        raise ValueError(f"column {column.name} has no value at all. Drop it: --drop {column.name}")
+        raise _without_values(column.name)
     if getattr(column.dtype, "kind", "O") in "biuf":
         return float(FILLS[kind](known.to_numpy(dtype=np.float64)[:, None])[0])
     if kind != "mode" and gap.any():
-        labels = f"column {column.name} holds labels"
-        raise ValueError(f"{labels}, which have no {kind}. Use --missing impute-mode.")
+        labels = f"column {column.name} holds labels, which have no {kind}."
+        raise Problem(labels, cure=f"Use {setting('missing', 'impute-mode')}.")
     return known.mode().iloc[0]
+
+
+def _without_values(name: Any) -> Problem:
+    cure = f"Drop it: {setting('drop', [str(name)])}."
+    return Problem(f"column {name} has no value at all.", cure=cure)
 
 
 def _roomy(column: pd.Series[Any]) -> pd.Series[Any]:
@@ -121,13 +166,13 @@ def _roomy(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Fills:
+class Imputer:
     """What takes the place of missing values, one per column, learned from some rows."""
 
     values: tuple[Any, ...]
 
     @classmethod
-    def learned(cls, X: Data, how: str) -> Fills:
+    def learned(cls, X: Data, how: str) -> Imputer:
         """The median, mean or mode of every column of an array or DataFrame."""
         kind = how.removeprefix("impute-")
         if not hasattr(X, "iloc"):
@@ -135,7 +180,7 @@ class Fills:
             known = np.isfinite(values)
             empty = np.flatnonzero(~known.any(axis=0))
             if empty.size:
-                raise ValueError(f"column {empty[0]} of X has no value at all. Leave it out.")
+                raise Problem(f"column {empty[0]} of X has no value at all. Leave it out.")
             return cls(tuple(FILLS[kind](np.where(known, values, np.nan))))
         gaps = _gaps(X)
         return cls(tuple(_fill_of(X.iloc[:, k], gaps[:, k], kind) for k in range(X.shape[1])))
@@ -186,9 +231,9 @@ class Filled:
         if bad.any():
             first = names_of(self)[np.arange(self.shape[1])[columns][bad][0]]
             if self.how != "refuse":
-                raise ValueError(f"column {first} has no value at all. Drop it: --drop {first}")
-            which = f"{bad.sum()} of {len(bad)} columns read have missing values, first {first}"
-            raise ValueError(f"{which}. Use --missing impute-mode (missing='impute-mode').")
+                raise _without_values(first)
+            which = f"{bad.sum()} of {len(bad)} columns read have missing values, first {first}."
+            raise Problem(which, cure=f"Use {setting('missing', 'impute-mode')}.")
         fill = FILLS[self.how](np.where(there, values.astype(np.float64), np.nan))
         return np.where(there, values, fill.astype(values.dtype))
 
@@ -211,8 +256,8 @@ def fill_source(
     if how not in ("refuse", *possible):
         whole = "the whole file in memory, and it is read in blocks"
         reason = whole if how.startswith("drop-") else "fractions, and this file has none"
-        use = " or ".join(possible)
-        raise ValueError(f"--missing {how} would need {reason}. Use --missing {use}.")
+        cure = f"Use {setting('missing', possible[0])}{' or '.join(('', *possible[1:]))}."
+        raise Problem(f"{setting('missing', how)} would need {reason}.", cure=cure)
     return Filled(source, how.removeprefix("impute-"), gap)
 
 

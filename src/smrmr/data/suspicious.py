@@ -6,12 +6,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import setting, warn
 from ..types import Data, Indices, Mask
 from .frames import is_frame
-from .messages import named, warn
+from .messages import named
 from .scaling import unit_columns
 
-MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, associations have a high floor
+MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, chance associations are large
 ROWS_AT_ONCE = 64  # between which columns that are decided are left out
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
@@ -34,8 +35,8 @@ def warn_about_rare(pieces: Pieces, name: Callable[[int], str]) -> None:
     if rare:
         warn(
             f"columns {named(map(name, rare))} have fewer than {MIN_OTHER_VALUES} "
-            "values that differ from their most frequent one. Their associations have a high "
-            "floor: read them with care, or drop the columns."
+            "values that differ from their most frequent one, so their association is large even "
+            "by chance. Read them with care, or drop the columns."
         )
 
 
@@ -85,8 +86,8 @@ def warn_about_ids(pieces: Pieces, name: Callable[[int], str]) -> None:
     if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
         warn(
             f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
-            "every number of a range once. If they are ids, drop the columns (--id NAME or --drop "
-            "NAME on the command line), for ids of sorted rows pass for features."
+            "every number of a range once. If they are ids, drop the columns, for ids of sorted "
+            "rows pass for features."
         )
 
 
@@ -126,7 +127,7 @@ def warn_about_repeated_ids(pieces: Pieces, nominal: Mask, name: Callable[[int],
         warn(
             f"columns {named(map(name, found))} look like ids of patients, plates or the like, of "
             "several rows each. If they are, rows are not independent: leave the columns out of X "
-            "and say which rows belong together, groups=... (--groups COLUMN)."
+            f"and say which rows belong together, {setting('groups', ...)}."
         )
 
 
@@ -163,7 +164,7 @@ def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray
             f"{repeated} of {n} rows are far more like another row than chance allows. If samples "
             "were measured more than once, or come from one patient, plate or family, rows are not "
             "independent, and more false features than the level allows may be selected. Say which "
-            "rows belong together: groups=... (--groups COLUMN)."
+            f"rows belong together: {setting('groups', ...)}."
         )
 
 

@@ -71,13 +71,13 @@ def test_even_p_values_raise_no_alarm(tested, rng):
     assert words.count("look at this") <= 3
 
 
-def test_the_guard_is_told(tested):
-    assert verdict(changed(tested, raised=np.array([], int)), "guard").word == "fine"
-    raised = verdict(changed(tested, raised=np.array([3, 4])), "guard")
+def test_checks_of_residuals_are_reported(tested):
+    assert verdict(changed(tested, raised=np.array([], int)), "residuals").word == "fine"
+    raised = verdict(changed(tested, raised=np.array([3, 4])), "residuals")
     assert raised.word == "look at this"
     assert "2 features depend" in raised.text
-    off = {**tested.evidence.settings, "guard": False}
-    assert verdict(changed(tested, settings=off), "guard").word == "not tested"
+    off = {**tested.evidence.settings, "check_residuals": False}
+    assert verdict(changed(tested, settings=off), "residuals").word == "not tested"
 
 
 def test_fits_that_explain_nothing_are_to_be_looked_at(tested):

@@ -419,7 +419,7 @@ def test_checks_of_residuals_only_raise_p_values():
     p, without = checked.p_values, p_of(data.X, data.y, unchecked)
     raised = np.flatnonzero(p > without)
     assert raised.size
-    assert raised.tolist() == checked.evidence.guarded.tolist()
+    assert raised.tolist() == checked.evidence.raised.tolist()
     assert (p >= without).all()
 
 

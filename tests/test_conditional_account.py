@@ -23,7 +23,7 @@ from smrmr.report.words import counts_by_level, say, say_items
 from test_report import HOSTILE, Page
 from thinned import thinned
 
-FIGURES = {"best", "histogram", "alone", "fits", "guard", "redundancy", "rows"}
+FIGURES = {"best", "histogram", "alone", "fits", "residuals", "redundancy", "rows"}
 PLOTS = ["best", "histogram", "alone", "fits", "relevance", "redundancy"]
 
 
@@ -441,9 +441,9 @@ def test_the_estimator_takes_tests():
     """Oracle: the functional core, and the settings by their nested names."""
     data = simulate("1.c", n=100, p=40, random_state=3)
     selector = SmRMR(fdr=0.1, control="tests")
-    assert selector.get_params()["control__rule"] == "bh"
+    assert selector.get_params()["control__rule"].alias == "bh"
     selector.set_params(control__rule="by", control__check_residuals=False)
-    assert selector.control == ConditionalTests(rule="by", guard=False)
+    assert selector.control == ConditionalTests(rule="by", check_residuals=False)
     fitted = selector.fit(data.X, data.y)
     core = select(data.X, data.y, Recipe(fdr=0.1, control=selector.control))
     np.testing.assert_array_equal(fitted.p_values_, core.p_values)

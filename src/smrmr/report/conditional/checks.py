@@ -31,12 +31,12 @@ def histogram_verdict(selection: Selection) -> Verdict:
     return fine(f"{counts}: about as many, as for uniform p-values.")
 
 
-def guard_verdict(selection: Selection) -> Verdict:
+def residuals_verdict(selection: Selection) -> Verdict:
     """Whether residuals of features depended on other features, so that p-values were raised."""
     evidence = evidence_of(selection)
     raised = len(evidence.raised)
     if not evidence.settings["check_residuals"]:
-        return not_tested("The check of residuals was switched off (guard=False).")
+        return not_tested("The check of residuals was switched off (check_residuals=False).")
     if raised:
         n = f"{raised:,} feature{'s depend' if raised > 1 else ' depends'}"
         return doubtful(
@@ -89,7 +89,7 @@ def alone_verdict(selection: Selection) -> Verdict:
 
 CHECKS: Checks = {
     "histogram": Check("Are null p-values uniform?", histogram_verdict),
-    "guard": Check("Do residuals depend on other features?", guard_verdict),
+    "residuals": Check("Do residuals depend on other features?", residuals_verdict),
     "best": Check("Are the findings clear?", best_verdict),
     "alone": Check("Are the findings also associated marginally?", alone_verdict),
     "fits": Check("How much of the target is explained?", fits_verdict),

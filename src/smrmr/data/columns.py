@@ -162,7 +162,8 @@ def as_columns(X: Data) -> Columns:
     if source is not None:
         columns = Columns.bare(source)
     elif is_frame(X) and hasattr(X, "columns"):
-        columns = _from_frame(X)
+        values, nominal = read_frame(X)
+        columns = Columns(_plain(values), tuple(map(str, X.columns)), nominal)
     else:
         columns = _from_array(X)
     n, p = columns.n_rows, columns.n_columns
@@ -219,11 +220,6 @@ def _from_objects(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     import pandas as pd
 
     return read_frame(pd.DataFrame(values, columns=list(names), dtype=object))[0]
-
-
-def _from_frame(X: Any) -> Columns:
-    values, nominal = read_frame(X)
-    return Columns(_plain(values), tuple(map(str, X.columns)), nominal)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

@@ -92,7 +92,7 @@ class Columns:
         order = np.arange(self.n_columns)[columns]
         asked = self.n_rows, len(order)
         if values.shape != asked:  # compiled loops would read beyond the end
-            shapes = f"shape {values.shape} where {asked} was asked for"
+            shapes = f"shape {values.shape} where {asked} was requested"
             raise ValueError(f"the source of X gave {shapes}. Has the file changed?")
         _check_numeric(values)
         _refuse_gaps(_count_gaps(values), lambda k: self.name(order[k]))

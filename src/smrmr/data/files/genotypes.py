@@ -66,7 +66,7 @@ class BedColumns(PickledByFields):
         return tuple(found)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The SNPs asked for."""
+        """The SNPs requested."""
         packed = self._packed[columns]  # whose last byte is padded with anything
         return FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]].T
 

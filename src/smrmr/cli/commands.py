@@ -124,9 +124,7 @@ def select(
     ] = None,
     groups: Column = None,
     aggregate: str | None = None,
-    always_keep: Annotated[
-        list[str] | None, Option(help="Feature that is adjusted for and always kept.")
-    ] = None,
+    always_keep: list[str] | None = None,
     keep_data: Annotated[bool, Option("--keep-data")] = False,
     scheduler: Annotated[
         str | None, Option(help="Address of a Dask scheduler whose workers do the work.")

@@ -29,6 +29,7 @@ KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings f
     list[str]: ("a list of texts in quotes", (list,)),
 }
 STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws", "rule")
+BY_OPTION = {option: name for name, option in RENAMED.items()}
 ROOT = Path(__file__).parent.parent
 DESCRIBED = (  # what has settings that are options, in the files that describe them
     ("pipeline.py", "select"),
@@ -92,35 +93,19 @@ def setting_helps() -> dict[str, str]:
 
 
 def recipe_of(options: dict[str, Any]) -> Recipe:
-    """What to do, from the options of `smrmr select`."""
+    """What to do, from the options of `smrmr select`; groups of features are in no option."""
+    from ..controllers import as_control
     from ..recipe import Recipe
     from ..settings import change_strategy
 
-    changes = {name: options[name] for name in STAGES if options[name] is not None}
-    if "draws" in changes:
-        changes["n_draws"] = changes.pop("draws")
-    return Recipe(
-        fdr=options["fdr"],
-        control=change_strategy(_control_for(options["control"], changes), changes),
-        target=options["target_type"] if options["event"] is None else "survival",
-        on_empty=options["on_empty"],
-        n_features=options["n_features"],
-        alike=options["alike"],
-        always_keep=options["always_keep"],
-        keep_data=options["keep_data"],
-        max_memory=options["max_memory"],
-        n_jobs=options["jobs"],
-    )
-
-
-def _control_for(control: str, changes: dict[str, Any]) -> Any:
-    """The controller asked for; where the choice is ours, one that has the settings asked for."""
-    from ..controllers import as_control
-
-    picked = as_control(control)
-    if control == "auto" and not set(changes) <= {f.name for f in fields(picked)}:
-        return as_control("knockoffs")
-    return picked
+    named = {f.name: options[RENAMED.get(f.name, f.name)] for f in fields(Recipe)}
+    asked = {name: options[name] for name in STAGES if options[name] is not None}
+    changes = {BY_OPTION.get(name, name): value for name, value in asked.items()}
+    control = as_control(named["control"])
+    if named["control"] == "auto" and not set(changes) <= {f.name for f in fields(control)}:
+        control = as_control("knockoffs")  # where the choice is ours, one with these settings
+    named |= {"control": change_strategy(control, changes), "feature_groups": None}
+    return Recipe(**named | ({} if options["event"] is None else {"target": "survival"}))
 
 
 def configured(

@@ -51,7 +51,7 @@ class Dataset:
     source
         File names and their SHA-256 checksums.
     beside
-        Columns that were asked for beside features and target: covariates, groups and the like.
+        Columns that were requested beside features and target: covariates, groups and the like.
     about_features
         What the file knows of the features (.var, .bim), by their names; None if nothing.
 

@@ -222,7 +222,7 @@ class Filled:
         return self.source.names
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for, without gaps."""
+        """The columns requested, without gaps."""
         values = np.asarray(self.source.read(columns))
         there = values != self.gap if self.gap is not None else np.isfinite(values)
         if there.all():

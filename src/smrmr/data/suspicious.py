@@ -86,8 +86,8 @@ def warn_about_ids(pieces: Pieces, name: Callable[[int], str]) -> None:
     if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
         warn(
             f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
-            "every number of a range once. If they are ids, drop the columns, for ids of sorted "
-            "rows pass for features."
+            "every number of a range once. If they are ids, drop the columns (of a file by "
+            f"{setting('id')} or {setting('drop')}), for ids of sorted rows pass for features."
         )
 
 

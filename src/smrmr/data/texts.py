@@ -178,21 +178,13 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
             "with separators of thousands (then write 1234 for 1,234)"
         )
         return Fault(COMMAS, cure, repr(with_comma[0]))
-    if len(plain) < len(texts) and _n_plain(known) > len(known) / 2:
-        return _mixed(known)
-    return None
-
-
-def _mixed(known: pd.Series[Any]) -> Fault:
     strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
-    many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
-    example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
-    cure = "Correct such values, or leave them empty where they are missing"
-    return Fault("numbers and text", cure, example)
-
-
-def _n_plain(known: pd.Series[Any]) -> int:
-    return sum(WITHOUT_COMMA.fullmatch(str(value).strip()) is not None for value in known)
+    if 0 < len(strange) < len(known) / 2:
+        many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+        example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
+        cure = "Correct such values, or leave them empty where they are missing"
+        return Fault("numbers and text", cure, example)
+    return None
 
 
 def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:

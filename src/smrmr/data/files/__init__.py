@@ -49,7 +49,7 @@ def format_of(path: Path, name: str | None = None) -> Format:
 def load(path: Path, name: str | None = None, *, whole: bool = False, **options: Any) -> Table:
     """Read a file that is there, with options that make sense for its format.
 
-    Packed files are unpacked first and, like all that is asked for `whole`, read into memory.
+    Packed files are unpacked first and, like all that is requested `whole`, read into memory.
     """
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []

@@ -98,7 +98,7 @@ def dialect_of(
 
 
 def _encoding(file: io.BufferedReader, path: Path, asked: str | None) -> str:
-    """The encoding asked for, or that of the file's first bytes, or UTF-8."""
+    """The encoding requested, or that of the file's first bytes, or UTF-8."""
     if asked is not None:
         try:
             name = codecs.lookup(asked).name

@@ -35,7 +35,7 @@ class NpyColumns(PickledByFields):
         return rows_and_columns(self._array.shape, self.path)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for."""
+        """The columns requested."""
         return np.asarray(self._array[:, columns])
 
 

@@ -100,7 +100,7 @@ def _by_name(found: Any) -> Mapping[str, Any]:
 
 
 def _chosen(objects: dict[str, Any], name: str | None, path: Path) -> Any:
-    """The object asked for, or the only one that is a table, or x with y."""
+    """The object requested, or the only one that is a table, or x with y."""
     if name is not None:
         if name not in objects:
             raise ValueError(f"{path} has no object {name!r}.{did_you_mean(name, objects)}")

@@ -58,7 +58,7 @@ class StoredColumns(PickledByFields):
             return rows_and_columns(shape, self.path)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for."""
+        """The columns requested."""
         with self.store(self.path) as root:
             matrix = self._matrix(root)
             if hasattr(matrix, "shape"):
@@ -154,9 +154,9 @@ def _from_csc(group: Any, columns: Indices, n_rows: int) -> NDArray[Any]:
 
 
 def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[Any]:
-    """Go through the rows, a few million entries at a time, and keep the columns asked for."""
+    """Go through the rows, a few million entries at a time, and keep the columns requested."""
     pointers = group["indptr"][:]
-    columns, back = np.unique(columns, return_inverse=True)  # one may be asked for twice
+    columns, back = np.unique(columns, return_inverse=True)  # one may be requested twice
     place = np.full(shape[1], -1)
     place[columns] = np.arange(len(columns))
     out = np.zeros((shape[0], len(columns)), dtype=group["data"].dtype)

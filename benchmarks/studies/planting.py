@@ -20,6 +20,7 @@ import smrmr
 from smrmr.conditional.scores import doubled_ranks, normal_scores
 from smrmr.data.columns import Columns
 from smrmr.features.groups import find_groups
+from smrmr.features.rank_table import RankTable
 
 from ..experiments.groups import TABLES, scored
 from ..experiments.planted import N_TRUE, RESPONSES, distinct_columns
@@ -36,7 +37,7 @@ def one(X, cut, drawn, entered, seed):
     rng = np.random.default_rng(seed_of(f"planting {cut} {drawn} {entered}", seed))
     support = rng.choice(X.shape[1], N_TRUE, replace=False)
     if drawn == "one per group":
-        groups = find_groups(Columns.bare(X), True, (cut,)).hypotheses[0]
+        groups = find_groups(RankTable.of(Columns.bare(X)), True, (cut,)).hypotheses[0]
         chosen = rng.choice(np.unique(groups), N_TRUE, replace=False)
         support = np.array([rng.choice(np.flatnonzero(groups == g)) for g in chosen])
     x = X[:, support]

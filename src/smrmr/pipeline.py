@@ -16,6 +16,7 @@ from .data.study import Study, read_study
 from .decision import decide_with_fallback
 from .features.alike import likeness_to
 from .features.groups import find_groups
+from .features.rank_table import RankTable
 from .measures.protocol import Measure
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
@@ -120,8 +121,9 @@ def select_from(
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     nominal = study.columns.nominal
     study = control.prepare(study)
+    ranks = RankTable.of(study.columns, work, keep=control.by_rank)
     groups = find_groups(
-        study.columns,
+        ranks,
         control.by_rank,
         recipe.cuts_for(study.columns.n_rows, study.columns.n_columns),
         recipe.feature_groups,
@@ -152,7 +154,7 @@ def select_from(
         decision=decision,
         picture=picture,
         trends=trends,
-        likeness=tuple(likeness_to(columns, lead) for lead in leads),
+        likeness=tuple(likeness_to(ranks, lead) for lead in leads),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,

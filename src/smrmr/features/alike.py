@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from ..data.columns import Columns
 from ..data.messages import warn
-from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .disjoint_sets import all_roots, root_of
+from .rank_table import RankTable
 
 TILE = 2048  # columns that are compared with as many others at a time
 VALUES_RANKED = 2**22  # at a time, so that tall tables need not fit in memory several times over
@@ -37,15 +37,16 @@ FEW = 20  # columns in a group that never are
 
 
 def find_alike(
-    columns: Columns, which: Indices, cuts: tuple[float, ...], work: Work
+    table: RankTable, which: Indices, cuts: tuple[float, ...], work: Work
 ) -> list[Indices]:
     """For every cut, from the largest on, the first column of each column's group.
 
     Only the columns `which` are compared; all others, and categories, are in groups of their own.
     """
+    columns = table.columns
     found = [np.arange(columns.n_columns) for _ in cuts]
     which = which[~columns.nominal[which]]
-    ranks = _unit_ranks(columns, which, work)
+    ranks = _unit_ranks(table, which, work)
     sets = _connected(ranks, min(cuts))
     _warn_if_raised(sets, min(cuts))
     for members, _ in sets:
@@ -61,28 +62,29 @@ def find_alike(
     return found
 
 
-def likeness_to(columns: Columns, leads: Indices) -> Vector:
+def likeness_to(table: RankTable, leads: Indices) -> Vector:
     """Spearman's correlation of every column with its lead; 1 with itself, 0 for categories."""
+    columns = table.columns
     found = np.ones(columns.n_columns)
     led = np.flatnonzero(leads != np.arange(columns.n_columns))
     width = _width(columns)
     for start in range(0, len(led), width):
         some = led[start : start + width]
         read, place = np.unique(np.concatenate([some, leads[some]]), return_inverse=True)
-        ranks = unit_columns(average_ranks(columns.read(read), axis=0)).T
+        ranks = unit_columns(table.ranks(read).T).T
         mine, lead = np.split(ranks[place], 2)
         nominal = columns.nominal[some] | columns.nominal[leads[some]]
         found[some] = np.where(nominal, 0.0, np.sum(mine * lead, axis=1))
     return np.round(found, LIKENESS_DIGITS)
 
 
-def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.float32]:
+def _unit_ranks(table: RankTable, which: Indices, work: Work) -> NDArray[np.float32]:
     """Ranks of the columns as rows of mean 0 and length 1."""
-    ranks = np.empty((len(which), columns.n_rows), np.float32)
-    width = _width(columns)
+    ranks = np.empty((len(which), table.columns.n_rows), np.float32)
+    width = _width(table.columns)
     for start in range(0, len(which), width):
         some = which[start : start + width]
-        ranks[start : start + width] = unit_columns(average_ranks(columns.read(some), axis=0)).T
+        ranks[start : start + width] = unit_columns(table.ranks(some).T).T
         work.report("look-alikes", min(start + width, len(which)), len(which) + 1)  # and linking
     return ranks
 

@@ -133,7 +133,9 @@ def test_too_many_columns_in_one_chain_are_split_by_a_higher_cut(rng, monkeypatc
     assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
     ((nearly, _),) = alike_module._connected(np.repeat(ranks[:1], 60, axis=0), 0.7)
     assert len(nearly) == 60
-    with pytest.warns(UserWarning, match=r"hang together at a cut of 0.3, more than the 40"):
+    with pytest.warns(
+        UserWarning, match=r"form one cluster at a correlation of 0.3, more than the 40"
+    ):
         find_alike(RankTable.of(Columns.bare(X)), np.arange(200), (0.3,), Work())
 
 
@@ -153,7 +155,7 @@ def test_far_columns_are_compared_only_in_small_tables(rng, monkeypatch):
 def test_a_group_of_half_the_table_is_warned_of(rng):
     X = np.column_stack([correlated(rng, p=60, factors=1), rng.standard_normal((60, 60))])
     with pytest.warns(
-        UserWarning, match=r"holds \d+ of 120 columns: at a cut of 0.2 .* A cut of 0"
+        UserWarning, match=r"correlation of 0.2, \d+ of 120 columns form one cluster.* alike=0"
     ):
         find_alike(RankTable.of(Columns.bare(X)), np.arange(120), (0.2,), Work())
 

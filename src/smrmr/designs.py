@@ -10,7 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr
 
-from .settings import as_generator
+from .problems import Problem, setting
+from .settings import as_generator, check_choice
 from .types import Indices, Matrix, Vector
 
 Features: TypeAlias = Callable[[int, int, Generator], Matrix]
@@ -255,15 +256,15 @@ def simulate(
     >>> data.X.shape, data.support.tolist(), data.target
     ((8, 6), [0, 5], 'classes')
     """
-    if design not in DESIGNS:
-        raise ValueError(f"design={design!r} is not known. Use one of {', '.join(DESIGNS)}.")
+    check_choice("design", design, tuple(DESIGNS))
     chosen = DESIGNS[design]
     if not (isinstance(n, Integral) and isinstance(p, Integral)):
-        raise ValueError(f"n={n!r} and p={p!r} must be whole numbers.")
+        raise Problem(f"{setting('n', n)} and {setting('p', p)} must be whole numbers.")
     if n < 1 or p < chosen.fewest_features:
-        raise ValueError(
-            f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "
-            f"and {chosen.fewest_features} features, so that its true ones are among them."
+        raise Problem(
+            f"{n} samples of {p} features were requested.",
+            f"Design {design} needs at least 1 sample and {chosen.fewest_features} features, so "
+            "that its true ones are among them.",
         )
     rng = as_generator(random_state)
     X = chosen.features(n, p, rng)

@@ -1,9 +1,9 @@
-"""Finds groups of columns that are alike, from fine to coarse, without comparing more than needed.
+"""Finds clusters of columns, the look-alikes, from fine to coarse.
 
-Columns are alike by the absolute value of Spearman's correlation, and groups are those of average
-linkage: two groups become one as long as their columns correlate by at least the cut on average.
-Then some two of them do, so columns that no chain of such pairs connects are never in one group,
-and linkage has to look only at what hangs together.
+Columns are compared by the absolute value of Spearman's correlation, and clusters are those of
+average linkage: two become one as long as their columns correlate by at least the cut on average.
+Then some two of them do, so columns that no chain of such pairs connects are never in one cluster,
+and linkage has to look only at connected columns.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Columns
-from ..data.messages import warn
 from ..data.scaling import unit_columns
 from ..measures.compiled import compiled
+from ..problems import setting, warn
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .disjoint_sets import all_roots, root_of
@@ -30,10 +30,10 @@ WINDOW = 2_000  # how many columns apart they may be
 ROUNDING = 1e-4  # of correlations in single precision
 MOST_LINKED = 5_000  # columns whose pairs are held in memory
 DIGITS = 9  # to which correlations are compared, so that equal ones are
-LIKENESS_DIGITS = 4  # of those that are told
-STEP = 0.05  # by which the cut is raised where too many columns hang together
-LARGE = 0.05  # share of all columns in one group that is worth a warning
-FEW = 20  # columns in a group that never are
+LIKENESS_DIGITS = 4  # of those that are reported
+STEP = 0.05  # by which the cut is raised where too many columns form one cluster
+LARGE = 0.05  # share of all columns in one cluster that is worth a warning
+FEW = 20  # columns in a cluster that never are
 
 
 def find_alike(
@@ -165,9 +165,9 @@ def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:
     if highest > cut:
         n_columns = sum(len(members) for members, raised in sets if raised > cut)
         warn(
-            f"{n_columns:,} columns hang together at a cut of {cut:g}, more than the "
-            f"{MOST_LINKED:,} that can be grouped at once. They were grouped at higher cuts, up to "
-            f"{highest:.2g}."
+            f"{n_columns:,} columns form one cluster at a correlation of {cut:g}, more than the "
+            f"{MOST_LINKED:,} that can be clustered at once. They were clustered at higher cuts, "
+            f"up to {highest:.2g}."
         )
 
 
@@ -182,7 +182,7 @@ def _warn_if_large(tree: Matrix, cut: float, p: int) -> None:
         return
     better = next((at for at in np.arange(cut, 0.99, STEP) if largest(at) <= most), 0.99)
     warn(
-        f"one group of look-alikes holds {largest(cut):,} of {p:,} columns: at a cut of {cut:g} "
-        "they all hang together, and a discovery about such a group says little. A cut of "
-        f"{better:.2g} would split it."
+        f"at a correlation of {cut:g}, {largest(cut):,} of {p:,} columns form one cluster, and a "
+        f"discovery about such a cluster says little. {setting('alike', round(float(better), 2))} "
+        "would split it."
     )

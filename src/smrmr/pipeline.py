@@ -11,7 +11,6 @@ import numpy as np
 from numpy.random import Generator
 
 from .association.associator import Associator
-from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
 from .decision import decide_with_fallback
 from .features.alike import likeness_to
@@ -159,12 +158,12 @@ def select_from(
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,
         unadjusted=unadjusted,
-        covariates=tuple(name for name in adjusted_for if name != ROW_GROUPS),
+        covariates=adjusted_for,
         n_groups_of_rows=study.row_groups.n_groups,
         rows_asked=study.row_groups.comparison,
         on_empty=recipe.on_empty,
         n_asked=recipe.n_features,
-        target=study.target.stands_for or study.target.kind,
+        target=study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
@@ -225,6 +224,6 @@ def _select_for_cache(
 
 def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:
     """Relevance of all features as if there were no covariates; nothing if there are none."""
-    if study.covariates is None:
+    if study.adjustment is None:
         return np.empty(0)
     return Associator(study.columns, measure, work.quietly()).with_target(study.target)

@@ -214,9 +214,9 @@ def size_of_largest(hypothesis_of: Indices) -> int:
 
 def _covariates_of(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
     """What covariates span, and their columns, as rows of samples in this order."""
-    if study.covariates is None:
+    if study.adjustment is None:
         return np.empty((0, len(rows))), np.empty((0, len(rows)))
-    covariates = study.covariates.take(rows)
+    covariates = study.adjustment.take(rows)
     return covariates.basis, np.ascontiguousarray(covariates.design.T)
 
 

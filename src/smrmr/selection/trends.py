@@ -103,7 +103,7 @@ def find_trends(
     wanted = dict.fromkeys([*selected, *found, *features[:USUAL_FEATURES]])
     most = max(MOST_VALUES // study.columns.n_rows, AT_ONCE)
     features = features[np.isin(features, [*wanted][:most])]
-    against = _Classes if study.target.kind == "classes" else _Numbers
+    against = _Classes if study.target.nominal else _Numbers
     target, looks = against.of(study.target), list[Any]()
     for start in range(0, len(features), AT_ONCE):
         some = features[start : start + AT_ONCE]

@@ -15,7 +15,6 @@ from .frames import in_pandas
 
 FEW_GROUPS = 10  # whose means are hardly enough to find anything
 INFORMATIVE = 0.5  # share of groups within which the target should change
-COLUMNS_AT_ONCE = 1024  # that are averaged together
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,24 +89,22 @@ def _differ(values: NDArray[np.generic], codes: Indices) -> Mask:
 
 def features_vary_within(columns: Columns, codes: Indices) -> bool:
     """Whether any feature takes more than one value in some group."""
-    starts = range(0, columns.n_columns, COLUMNS_AT_ONCE)
-    return any(vary_within(columns.span(s, s + COLUMNS_AT_ONCE).values, codes) for s in starts)
+    return any(vary_within(values, codes) for _, values in columns.pieces())
 
 
 def mean_columns(columns: Columns, codes: Indices) -> Columns:
     """Means of all features per group; categories must have two levels, or not vary within."""
     means = np.empty((codes.max() + 1, columns.n_columns))
-    for start in range(0, columns.n_columns, COLUMNS_AT_ONCE):
-        part = columns.span(start, start + COLUMNS_AT_ONCE)
-        values = part.values
-        for k in np.flatnonzero(part.nominal & (values.max(axis=0) > 1)):
+    for start, values in columns.pieces():
+        part = slice(start, start + values.shape[1])
+        for k in np.flatnonzero(columns.nominal[part] & (values.max(axis=0) > 1)):
             if vary_within(values[:, k], codes):
                 raise Problem(
                     f"feature {columns.name(start + int(k))} is a category of more than two levels "
                     "that changes within groups, so it has no mean.",
                     "Give it as 0/1 columns.",
                 )
-        means[:, start : start + values.shape[1]] = group_means(values, codes)
+        means[:, part] = group_means(values, codes)
     names = tuple(columns.name(k) for k in range(columns.n_columns))
     whole = columns.nominal & (means == np.rint(means)).all(axis=0)
     return Columns(means, names, whole)

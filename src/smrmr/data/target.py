@@ -12,20 +12,9 @@ from .columns import MIN_ROWS, Columns, codes_by_appearance
 from .frames import in_pandas
 from .targets.arrays import read_array
 from .targets.numbers import Numbers
-from .targets.protocol import Target, TargetColumn, TargetKind
+from .targets.protocol import Target as Target
+from .targets.protocol import TargetColumn, TargetKind
 from .targets.registry import KINDS
-
-__all__ = [
-    "Target",
-    "TargetColumn",
-    "as_outputs",
-    "as_target",
-    "as_variable",
-    "check_same_rows",
-    "columns_of",
-    "kind_of",
-    "take_rows",
-]
 
 logger = logging.getLogger(__name__)
 

@@ -49,15 +49,10 @@ class Copies:
     @cached_property
     def groups(self) -> tuple[Indices, ...]:
         """The groups of two or more copies, each in order."""
-        shared = np.flatnonzero(self.coincide)
+        shared = np.flatnonzero(np.bincount(self.leaders)[self.leaders] > 1)
         order = shared[np.argsort(self.leaders[shared], kind="stable")]
         parts = np.split(order, np.flatnonzero(np.diff(self.leaders[order])) + 1)
         return tuple(parts) if len(order) else ()
-
-    @property
-    def coincide(self) -> Mask:
-        """Which columns have a copy."""
-        return np.asarray(np.bincount(self.leaders)[self.leaders] > 1)
 
 
 def find_copies(

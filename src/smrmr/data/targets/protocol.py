@@ -92,34 +92,27 @@ class TargetKind(Protocol):
 
     def accepts(self, y: Data) -> bool:
         """Whether ``target="auto"`` takes y for this kind; warns where that is in doubt."""
-        ...
 
     def read(self, y: Data) -> Target:
         """Check y and read it."""
-        ...
 
     def check(self, target: Target) -> None:
         """Refuse a target that can be measured but that nothing can be selected by."""
-        ...
 
     def derive_values(self, target: Target, covariates: Matrix) -> Target:
         """Values that come from comparing rows, from the rows there are; others as they are.
 
         `covariates` are orthonormal rows, maybe none.
         """
-        ...
 
     def take(self, target: Target, rows: Indices) -> Target:
         """The target in fewer rows; nothing is derived anew."""
-        ...
 
     def mean(self, target: Target, codes: Indices) -> Target:
         """The target per group of rows, or a refusal."""
-        ...
 
     def columns(self, target: Target) -> tuple[TargetColumn, ...]:
         """Columns of numbers that say all about the target."""
-        ...
 
 
 def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:

@@ -19,7 +19,7 @@ from ..measures.compiled import compiled
 from ..problems import setting, warn
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
-from .disjoint_sets import all_roots, root_of
+from .disjoint_sets import all_roots, larger_sets, root_of
 from .rank_table import RankTable
 
 TILE = 2048  # columns that are compared with as many others at a time
@@ -109,15 +109,12 @@ def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, fl
                 np.fill_diagonal(tile, 0)
             if max(tile.max(), -tile.min()) >= cut - ROUNDING:
                 _unite(tile, start, other, cut - ROUNDING, parents)
-    roots = all_roots(parents)
-    order = np.argsort(roots, kind="stable")
-    sets = np.split(order, np.flatnonzero(np.diff(roots[order])) + 1)
     found = []
-    for members in sets:
+    for members in larger_sets(all_roots(parents)):
         if len(members) > MOST_LINKED and cut + STEP < 1:
             inner = _connected(ranks[members], cut + STEP)
             found += [(members[part], raised) for part, raised in inner]
-        elif len(members) > 1:
+        else:
             found.append((members, cut))
     return found
 

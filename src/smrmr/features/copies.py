@@ -14,6 +14,7 @@ from ..data.scaling import unit_columns
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
+from .disjoint_sets import larger_sets
 from .fingerprints import Fingerprints, directions, fingerprints
 from .near import near_pairs
 from .rank_table import RankTable
@@ -49,10 +50,7 @@ class Copies:
     @cached_property
     def groups(self) -> tuple[Indices, ...]:
         """The groups of two or more copies, each in order."""
-        shared = np.flatnonzero(np.bincount(self.leaders)[self.leaders] > 1)
-        order = shared[np.argsort(self.leaders[shared], kind="stable")]
-        parts = np.split(order, np.flatnonzero(np.diff(self.leaders[order])) + 1)
-        return tuple(parts) if len(order) else ()
+        return larger_sets(self.leaders)
 
 
 def find_copies(

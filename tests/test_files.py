@@ -25,7 +25,7 @@ from smrmr import simulate
 from smrmr.cli.commands import app
 from smrmr.data import read_data
 from smrmr.data.files import FORMATS
-from smrmr.data.missing import without_missing
+from smrmr.data.impute import without_missing
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..types import Data, Indices, Mask, Vector
 from .frames import in_pandas, is_frame, read_frame
 from .messages import worst
-from .oddities import warn_about_ids, warn_about_rare
 from .sources import ColumnSource, SparseColumns, as_source, subset
+from .suspicious import warn_about_ids, warn_about_rare
 
 MIN_ROWS = 4
 COLUMNS_AT_ONCE = 4096  # whose values are looked at together, at most

@@ -62,7 +62,7 @@ class ColumnSource(Protocol):
         """
 
 
-class Reopened:
+class PickledByFields:
     """A dataclass that is pickled as its fields alone, without what it has opened or read."""
 
     def __reduce__(self) -> Any:
@@ -71,7 +71,7 @@ class Reopened:
 
 
 @dataclass(frozen=True, eq=False)
-class Subset(Reopened):
+class Subset(PickledByFields):
     """Some rows and columns of a source; None for all of them."""
 
     source: ColumnSource

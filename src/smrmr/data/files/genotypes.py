@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import Reopened, Which
+from ..sources import PickledByFields, Which
 from .format import Format, Table, reading
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
@@ -23,7 +23,7 @@ FOUR_GENOTYPES = np.array(CODES, dtype=np.int8).view(np.uint32).ravel()
 
 
 @dataclass(frozen=True)
-class BedColumns(Reopened):
+class BedColumns(PickledByFields):
     """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
 
     Missing genotypes are -1, its `gap`.

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.random import Generator
 
 from .association.associator import Associator
-from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
 from .decision import decide_with_fallback
 from .features.alike import likeness_to
 from .features.groups import find_groups
+from .features.rank_table import RankTable
 from .measures.protocol import Measure
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
@@ -120,8 +120,9 @@ def select_from(
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     nominal = study.columns.nominal
     study = control.prepare(study)
+    ranks = RankTable.of(study.columns, work, keep=control.by_rank)
     groups = find_groups(
-        study.columns,
+        ranks,
         control.by_rank,
         recipe.cuts_for(study.columns.n_rows, study.columns.n_columns),
         recipe.feature_groups,
@@ -156,17 +157,17 @@ def select_from(
         decision=decision,
         plot_data=plot_data,
         trends=trends,
-        likeness=tuple(likeness_to(columns, each) for each in representatives),
+        likeness=tuple(likeness_to(ranks, each) for each in representatives),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,
         unadjusted=unadjusted,
-        covariates=tuple(name for name in adjusted_for if name != ROW_GROUPS),
+        covariates=adjusted_for,
         n_groups_of_rows=study.row_groups.n_groups,
         row_comparison=study.row_groups.comparison,
         on_empty=recipe.on_empty,
         n_features_requested=recipe.n_features,
-        target=study.target.stands_for or study.target.kind,
+        target=study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
@@ -227,6 +228,6 @@ def _select_for_cache(
 
 def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:
     """Relevance of all features as if there were no covariates; nothing if there are none."""
-    if study.covariates is None:
+    if study.adjustment is None:
         return np.empty(0)
     return Associator(study.columns, measure, work.quietly()).with_target(study.target)

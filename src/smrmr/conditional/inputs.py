@@ -10,6 +10,7 @@ import numpy as np
 from ..association.associator import Associator
 from ..data.study import Study
 from ..data.target import take_rows
+from ..data.targets.protocol import TargetColumn
 from ..features.groups import Groups
 from ..measures import as_measure
 from ..problems import Problem, setting
@@ -20,7 +21,7 @@ from .distillers import FitProblem
 from .distillers.problem import MAX_IN_FIT
 from .model_columns import fit_problems, rank_columns
 from .residuals import Neighbours, residuals_of
-from .scores import TargetColumn, columns_of, draw_tie_breakers, row_order, standardised
+from .scores import draw_tie_breakers, row_order, standardised, target_columns
 from .statistics import Statistic, gcm_p_values
 from .statistics.rank_covariances import largest_projection_covariance
 
@@ -152,7 +153,7 @@ def prepare_inputs(
     covariate_basis, design = _covariates_of(study, order)
     Z, feature_of, tied = ranked.scores(order, covariate_basis), ranked.feature_of, ranked.tied
     target = take_rows(study.target, order)
-    columns = columns_of(target, covariate_basis)
+    columns = target_columns(target, covariate_basis)
     tie_breakers = draw_tie_breakers(len(order))
     if study.row_groups.comparison == "within":
         statistics = _for_groups_of_rows(statistics)
@@ -197,7 +198,7 @@ def _marginal(
 ) -> tuple[Matrix, Vector]:
     """p-values of every column alone against every column of the target, and its relevance."""
     p, relevance = np.ones((len(Z), len(target))), np.zeros(len(Z))
-    E, rows = np.stack([column.y for column in target]), np.arange(len(Z))
+    E, rows = np.stack([column.values for column in target]), np.arange(len(Z))
     for some, found in residuals_of(Z, rows, Neighbours.none(len(Z)), E, covariate_basis):
         own = some.start + found.with_residual
         for q, pairs in enumerate(found.pairs(tie_breakers)):
@@ -249,7 +250,7 @@ def _in_turn(order: Indices, groups: Indices) -> Indices:
 
 def _covariates_of(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
     """What covariates span, and their columns, as rows of samples in this order."""
-    if study.covariates is None:
+    if study.adjustment is None:
         return np.empty((0, len(rows))), np.empty((0, len(rows)))
-    covariates = study.covariates.take(rows)
+    covariates = study.adjustment.take(rows)
     return covariates.basis, np.ascontiguousarray(covariates.design.T)

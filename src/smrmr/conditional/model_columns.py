@@ -15,7 +15,7 @@ from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
 from .distillers.regressors import Regressors
-from .scores import adjusted_for, columns_of, doubled_ranks, normal_scores, standardised
+from .scores import adjusted_for, doubled_ranks, normal_scores, standardised, target_columns
 from .statistics.rank_covariances import MOST_COUNTED
 
 NEAR_NORMAL = 0.95  # correlation with its normal scores from which a column is taken as it is
@@ -88,9 +88,9 @@ def fit_problems(
     The columns begin those of `features`. The first problem takes normal scores in place of columns
     with long tails; where there are many of these the second takes all as they are.
     """
-    forms = [columns_of(target, covariate_basis)]
+    forms = [target_columns(target, covariate_basis)]
     if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:
-        forms.append(columns_of(target, covariate_basis, scored=False))
+        forms.append(target_columns(target, covariate_basis, scored=False))
     size, n = len(rows), len(order)
     regressors = [np.empty((2 * size, n), precision(n)) for _ in forms]
     start = 0

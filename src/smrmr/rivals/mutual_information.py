@@ -26,12 +26,12 @@ class Information:
 
     def with_target(self, target: Target) -> Vector:
         """Mutual information of every feature with the target."""
-        if target.kind == "multi-output":
+        if target.several:
             raise ValueError(
                 "mutual information needs a target of one column. Use measure='pc', 'hsic' or "
                 "'dcor' for several outputs."
             )
-        return self._with(target.values, target.kind == "classes")
+        return self._with(target.values, target.nominal)
 
     def with_feature(self, k: int) -> Vector:
         """Mutual information of every feature with feature `k`."""

@@ -10,20 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from .association.associator import Associator
 from .data.study import Study, read_study
 from .decision import decide_with_fallback
 from .features.alike import likeness_to
 from .features.groups import find_groups
 from .features.rank_table import RankTable
-from .measures.protocol import Measure
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
 from .selection import Selection, find_trends, summarise_for_plots
 from .settings import as_generator, parse_bytes
-from .types import Data, Progress, Vector
+from .types import Data, Progress
 
 DECIDING = ("fdr", "on_empty", "n_features", "n_jobs")  # settings that no evidence depends on
 
@@ -134,7 +132,7 @@ def select_from(
         raise ValueError(
             "every column of X is constant or always kept. Features that vary are needed."
         )
-    evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
+    evidence = control.weigh(study, ranks, groups, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         plot_data = summarise_for_plots(
@@ -144,7 +142,9 @@ def select_from(
         np.minimum.at(q_values, shown_by, decision.q_values)
         best, selected = shown_by[evidence.order], shown_by[decision.selected]
         trends = find_trends(study, best, selected, q_values, nominal)
-        unadjusted = _unadjusted(study, control.measure, work)
+        unadjusted = np.empty(0)
+        if study.adjustment is not None:
+            unadjusted = control.relevance(study, ranks, work.quietly())
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names
     same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.always_kept]))
@@ -224,10 +224,3 @@ def _select_for_cache(
 ) -> Selection:
     """A selection for a memory, which goes by the key alone and so writes no data down."""
     return select_from(study, recipe, rng, progress)
-
-
-def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:
-    """Relevance of all features as if there were no covariates; nothing if there are none."""
-    if study.adjustment is None:
-        return np.empty(0)
-    return Associator(study.columns, measure, work.quietly()).with_target(study.target)

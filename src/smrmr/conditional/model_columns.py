@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..data.columns import Columns
 from ..data.scaling import unit_scale
 from ..data.target import Target
+from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
@@ -62,12 +63,15 @@ class ModelColumns:
         return Z
 
 
-def rank_columns(columns: Columns, features: Indices, work: Work) -> ModelColumns:
-    """Rank the columns of the model that features have."""
+def rank_columns(table: RankTable, features: Indices, work: Work) -> ModelColumns:
+    """Ranks of the columns of the model that features have."""
     found = []
-    for some in _blocks(len(features), columns.n_rows):
-        values, feature_of = _values(columns, features[some])
-        ranks = doubled_ranks(values).astype(np.int32)
+    for some in _blocks(len(features), table.columns.n_rows):
+        values, feature_of = _values(table.columns, features[some])
+        if len(values) == len(features[some]):
+            ranks = table.ranks(features[some], values)
+        else:  # levels of categories are columns of their own
+            ranks = doubled_ranks(values).astype(np.int32)
         normality = np.mean(standardised(values) * normal_scores(ranks), axis=1)
         found.append((ranks, some.start + feature_of, normality, _are_tied(ranks)))
         work.report("scores", min(some.stop, len(features)), len(features))

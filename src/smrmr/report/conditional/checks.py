@@ -91,7 +91,7 @@ CHECKS: Checks = {
     "histogram": Check("Are null p-values uniform?", histogram_verdict),
     "guard": Check("Do residuals depend on other features?", guard_verdict),
     "best": Check("Are the findings clear?", best_verdict),
-    "alone": Check("Are the findings also associated marginally?", alone_verdict),
+    "alone": Check("Do the findings have marginal associations?", alone_verdict),
     "fits": Check("How much of the target is explained?", fits_verdict),
     **EVERY,
 }

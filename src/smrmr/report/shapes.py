@@ -107,7 +107,7 @@ def _shares(plot: Plot, shape: Shape) -> Plot:
     at = np.arange(len(groups), dtype=np.float64)
     ends = zip(at, shape.shares, strict=True)
     bars = [Line(np.array([0.0, share]), np.array([i, i]), "smooth") for i, share in ends]
-    marks = (*bars, Points(shape.shares, at, "selected", tips))
+    marks: tuple[Mark, ...] = (*bars, Points(shape.shares, at, "selected", tips))
     plot = replace(plot, marks=marks, x_ticks=PERCENTS, x_limits=(0.0, 1.04))
     return _rows(replace(plot, summary="; ".join(tips)), names)
 

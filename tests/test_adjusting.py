@@ -358,7 +358,7 @@ def test_kept_features_are_covariates(rng):
     np.testing.assert_allclose(kept.p_values_[others], given.p_values, rtol=1e-6)
     assert {"g5", "g20", "g21"} <= set(kept.get_feature_names_out())
     assert kept.selection_.outcome("g5") == "always kept"
-    assert "always kept, as was asked" in kept.selection_.explain("g20")
+    assert "always kept, as requested" in kept.selection_.explain("g20")
     with pytest.raises(ValueError, match="always_keep: there is no feature 'g99'"):
         SmRMR(always_keep=["g99"]).fit(frame, y)
 

@@ -228,6 +228,6 @@ def _select_for_cache(
 
 def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:
     """Relevance of all features as if there were no covariates; nothing if there are none."""
-    if study.adjustment is None:
+    if not study.adjustment.names:
         return np.empty(0)
     return Associator(study.columns, measure, work.quietly()).with_target(study.target)

@@ -143,7 +143,7 @@ def select_from(
         best, selected = shown_by[evidence.order], shown_by[decision.selected]
         trends = find_trends(study, best, selected, q_values, nominal)
         unadjusted = np.empty(0)
-        if study.adjustment is not None:
+        if study.adjustment.names:
             unadjusted = control.relevance(study, ranks, work.quietly())
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names

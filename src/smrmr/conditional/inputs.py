@@ -269,7 +269,5 @@ def _in_turn(order: Indices, groups: Indices) -> Indices:
 
 def _covariates_of(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
     """What covariates span, and their columns, as rows of samples in this order."""
-    if study.adjustment is None:
-        return np.empty((0, len(rows))), np.empty((0, len(rows)))
     covariates = study.adjustment.take(rows)
     return covariates.basis, np.ascontiguousarray(covariates.design.T)

@@ -54,13 +54,15 @@ class Covariates:
         for k, name in enumerate(self.names):
             if _is_explained(centred, _orthonormal(self.design[:, self.owners == k])[0]):
                 return [name]
-        return list(self.names) if _is_explained(centred, self.basis) else []
+        return list(self.names) if self.names and _is_explained(centred, self.basis) else []
 
     def equal_to(self, columns: Columns) -> Iterator[tuple[str, str]]:
         """Pairs of a covariate and a feature that are the same up to scale.
 
         The features of a file are compared by their names alone, for they are not read here.
         """
+        if not self.names:
+            return
         if not columns.in_memory:
             known = {columns.name(k) for k in range(columns.n_columns)}
             yield from ((name, name) for name in self.names if name in known)
@@ -159,6 +161,11 @@ def refuse_too_many(names: tuple[str, ...], taken: int, n_rows: int) -> None:
             "category its levels but one.",
             f"Use fewer, merge rare levels, or give what repeats as {setting('groups')}.",
         )
+
+
+def no_covariates(n_rows: int) -> Covariates:
+    """Nothing to adjust for."""
+    return Covariates((), np.empty((n_rows, 0)), np.empty(0, np.intp))
 
 
 def category(name: str, codes: Vector | Indices) -> Covariates:

@@ -40,12 +40,11 @@ class RowGroups:
         """The chosen rows."""
         return self if self.codes is None else replace(self, codes=self.codes[rows])
 
-    def joined(self, covariates: Covariates | None) -> Covariates | None:
+    def joined(self, covariates: Covariates) -> Covariates:
         """Covariates, and the groups that rows are compared within: all that is adjusted for."""
         if self.codes is None:
             return covariates
-        groups = category("groups of rows", self.codes)
-        return groups if covariates is None else covariates.joined(groups)
+        return covariates.joined(category("groups of rows", self.codes))
 
 
 INDEPENDENT_ROWS = RowGroups()

@@ -12,7 +12,7 @@ from ..problems import Problem, setting
 from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
-from .covariates import AdjustedColumns, Covariates, read_covariates, refuse_too_many
+from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates, refuse_too_many
 from .messages import position_of, quoted
 from .row_groups import (
     INDEPENDENT_ROWS,
@@ -46,28 +46,27 @@ class Study:
         return Study(
             self.columns.take(rows, columns),
             take_rows(self.target, rows),
-            None if self.covariates is None else self.covariates.take(rows),
+            self.covariates and self.covariates.take(rows),
             self.row_groups.take(rows),
             self.always_kept,
         )
 
     @cached_property
-    def adjustment(self) -> Covariates | None:
+    def adjustment(self) -> Covariates:
         """All that is adjusted for: covariates, and groups where rows are compared within them."""
-        return self.row_groups.joined(self.covariates)
+        covariates = (
+            no_covariates(self.target.n_rows) if self.covariates is None else self.covariates
+        )
+        return self.row_groups.joined(covariates)
 
     @property
     def derived_target(self) -> Target:
         """The target, with values that come from comparing rows computed from these rows."""
-        basis = np.empty((0, self.target.n_rows))
-        if self.adjustment is not None:
-            basis = self.adjustment.basis
-        return kind_of(self.target).derive_values(self.target, basis)
+        return kind_of(self.target).derive_values(self.target, self.adjustment.basis)
 
     def adjusting_for(self, more: Covariates) -> Study:
         """The same with more covariates."""
-        known = self.covariates
-        return replace(self, covariates=more if known is None else known.joined(more))
+        return replace(self, covariates=self.covariates.joined(more) if self.covariates else more)
 
 
 def read_study(
@@ -173,7 +172,7 @@ def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
     covariates a study stays as it is, but for values that come from comparing rows.
     """
     target, given = _derived_within(study, parts), study.adjustment
-    if given is None:
+    if not given.names:
         return replace(study, target=target)
     given = given.per_part(parts)
     left = as_outputs([column.values for column in columns_of(target)])
@@ -196,8 +195,7 @@ def _derived_within(study: Study, parts: Sequence[Indices]) -> Target:
 
 def refuse_same(study: Study) -> None:
     """Refuse covariates that are features as well."""
-    same = () if study.adjustment is None else study.adjustment.equal_to(study.columns)
-    for name, feature in same:
+    for name, feature in study.adjustment.equal_to(study.columns):
         raise Problem(
             f"covariate {name} is the feature {feature}.",
             cure="Leave it out of one of them: what is adjusted for cannot be selected.",
@@ -207,8 +205,6 @@ def refuse_same(study: Study) -> None:
 def refuse_explained(study: Study) -> None:
     """Refuse covariates that explain the target completely, or that take up most rows."""
     given, target, groups = study.adjustment, study.target, study.row_groups
-    if given is None:
-        return
     columns = {"y": target.values.reshape(target.n_rows, -1)}
     if target.nominal:
         columns = {f"class {c.name!r}": c.values[:, None] for c in columns_of(target)}

@@ -41,10 +41,8 @@ def identity_of(
     }
 
 
-def _of_covariates(covariates: Covariates | None) -> str:
+def _of_covariates(covariates: Covariates) -> str:
     """Names and checksum of what is adjusted for, groups of rows among it."""
-    if covariates is None:
-        return ""
     return f"{', '.join(covariates.names)}, {checksum(covariates.design)}"
 
 

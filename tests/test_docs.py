@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from functools import cache
 from pathlib import Path
 
@@ -11,11 +12,11 @@ from bed_reader import to_bed
 
 from benchmarks.report.figures import figures_of
 from doc_blocks import FENCE, RUN, commands_in, run_blocks, run_command
-from docs import fill
 from smrmr import load_example, simulate
 from smrmr.example_table import STUDIES
 
 ROOT = Path(__file__).parents[1]
+FILL = runpy.run_path(str(ROOT / "docs" / "fill.py"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 AT_ONCE = ("README.md", "index.md", "start.md")  # the others take minutes: make docs runs them
 TABLES_WRITTEN = ("path:_static/summary.md", "path:_static/yardstick.md")  # by make figures
@@ -67,9 +68,9 @@ def test_tables_are_those_of_the_stored_rows():
     ):
         page = (ROOT / name).read_text(encoding="utf-8")
         assert opening in page
-        assert fill.filled(page) == page
+        assert FILL["filled"](page) == page
         spoilt = page.replace("<!-- end -->", "spoilt\n<!-- end -->", 1)
-        assert fill.filled(spoilt) == page
+        assert FILL["filled"](spoilt) == page
 
 
 def links_of(page):
@@ -90,7 +91,7 @@ def anchors_of(page):
 @cache
 def figures_drawn():
     """The figures that `make figures` draws from the stored rows."""
-    return {f"_static/figures/{name}.svg" for name, _ in figures_of(fill.stored())}
+    return {f"_static/figures/{name}.svg" for name, _ in figures_of(FILL["stored"]())}
 
 
 def source_of(page, path):

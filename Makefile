@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 FAST := -n auto --dist worksteal -m "not slow"
 INSTALL := -m pip install --quiet --disable-pip-version-check
 
+# without stored bytecode, every worker and every process of a test compiles all files anew
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: demo test test-slow test-oldest test-newest lint format figures docs links bench dist clean
 
 demo: $(VENV)/installed

@@ -179,9 +179,9 @@ def test_everything_survives_a_file(control, adata, tmp_path):
     ("mode", "form", "copies"),
     [
         ("r+", sparse.csr_matrix, 3),
-        ("r", sparse.csr_matrix, 10**9),  # as if the file were large
-        ("r+", sparse.csc_matrix, 10**9),
-        ("r", sparse.csr_matrix.toarray, 3),
+        pytest.param("r", sparse.csr_matrix, 10**9, marks=pytest.mark.slow),
+        ("r+", sparse.csc_matrix, 10**9),  # as if the file were large
+        pytest.param("r", sparse.csr_matrix.toarray, 3, marks=pytest.mark.slow),
     ],
 )
 def test_files_are_read_where_they_lie(mode, form, copies, adata, in_memory, tmp_path, monkeypatch):

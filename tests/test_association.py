@@ -28,8 +28,13 @@ quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
 
 
 @quiet
-@pytest.mark.parametrize("measure", list(MEASURES))
-@pytest.mark.parametrize("n", [50, 700])
+@pytest.mark.parametrize(
+    ("n", "measure"),
+    thinned(
+        [(n, measure) for n in (50, 700) for measure in MEASURES],
+        [*((50, measure) for measure in MEASURES), (700, "pc")],
+    ),
+)
 def test_n_jobs_never_changes_a_bit(measure, n, rng):
     X, y = frame(n, rng, copies=14), rng.normal(size=n)
     one = smrmr.associate(X, y, measure=measure)

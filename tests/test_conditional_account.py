@@ -352,7 +352,7 @@ def test_figures_of_the_other_controller_are_refused(cases):
         _ = cases["numbers"].W
 
 
-@pytest.mark.parametrize("case", thinned(EVERY, ["numbers", "outputs", "nothing"]))
+@pytest.mark.parametrize("case", thinned(EVERY, ["numbers"]))
 def test_figures_draw_on_axes(cases, case, tmp_path):
     from matplotlib.figure import Figure
 

@@ -11,14 +11,15 @@ import pytest
 from bed_reader import to_bed
 
 from benchmarks.report.figures import figures_of
-from benchmarks.stores import read_stores
 from doc_blocks import FENCE, RUN, commands_in, run_blocks, run_command
 from smrmr import load_example, simulate
 from smrmr.example_table import STUDIES
 
 ROOT = Path(__file__).parents[1]
+FILL = runpy.run_path(str(ROOT / "docs" / "fill.py"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 AT_ONCE = ("README.md", "index.md", "start.md")  # the others take minutes: make docs runs them
+TABLES_WRITTEN = ("path:_static/summary.md", "path:_static/yardstick.md")  # by make figures
 NOT_RUN = {"console", "text", "toml", "json", "bibtex"}  # languages of blocks beside those run
 
 
@@ -59,7 +60,6 @@ def test_commands_in_lines_of_the_readme_run(tmp_path, monkeypatch):
 
 def test_tables_are_those_of_the_stored_rows():
     """Oracle: the tables made again from results/; docs/fill.py puts them there."""
-    filled = runpy.run_path(str(ROOT / "docs" / "fill.py"))["filled"]
     for name, opening in (
         ("README.md", "against -->"),
         ("docs/reproducing.md", "claims -->\n| claim |"),
@@ -68,9 +68,9 @@ def test_tables_are_those_of_the_stored_rows():
     ):
         page = (ROOT / name).read_text(encoding="utf-8")
         assert opening in page
-        assert filled(page) == page
+        assert FILL["filled"](page) == page
         spoilt = page.replace("<!-- end -->", "spoilt\n<!-- end -->", 1)
-        assert filled(spoilt) == page
+        assert FILL["filled"](spoilt) == page
 
 
 def links_of(page):
@@ -89,18 +89,14 @@ def anchors_of(page):
 
 
 @cache
-def drawn_from_rows():
-    """What `make figures` puts beside the pages: tables, and the figures of the stored rows."""
-    figures = figures_of(read_stores(ROOT / "results"))
-    return {
-        *("path:_static/summary.md", "path:_static/yardstick.md"),
-        *(f"_static/figures/{name}.svg" for name, _ in figures),
-    }
+def figures_drawn():
+    """The figures that `make figures` draws from the stored rows."""
+    return {f"_static/figures/{name}.svg" for name, _ in figures_of(FILL["stored"]())}
 
 
 def source_of(page, path):
     """The file that a link leads to; some are made from stored rows, the gallery from examples."""
-    if path.startswith(("path:", "_static/figures/")) and path in drawn_from_rows():
+    if path in TABLES_WRITTEN or (path.startswith("_static/figures/") and path in figures_drawn()):
         return ROOT / "results"
     if not path.startswith("gallery/"):
         return page.parent / path if path else page

@@ -612,9 +612,7 @@ def test_axes_have_round_numbers(rng):
     ]
 
 
-@pytest.mark.parametrize(
-    "case", thinned(EVERY, ["continuous", "no weight", "draws", "lambda given", "classes"])
-)
+@pytest.mark.parametrize("case", thinned(EVERY, ["continuous", "draws"]))
 def test_figures_draw_on_axes(cases, case, tmp_path):
     """Every figure has marks or a text, is drawn on the axes given, and can be saved."""
     from matplotlib.figure import Figure

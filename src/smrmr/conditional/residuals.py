@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.compiled import compiled, compiled_reordering
+from ..runs.compiled import compiled, compiled_reordering
 from ..types import Indices, Matrix, Vector
 from .rank_statistics import covariance_of_ranks, in_order, rank_table, ranks_of, scores_by_rank
 

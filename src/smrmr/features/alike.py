@@ -17,7 +17,7 @@ from ..data.columns import Columns
 from ..data.messages import warn
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
-from ..measures.compiled import compiled
+from ..runs.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .disjoint_sets import all_roots, root_of

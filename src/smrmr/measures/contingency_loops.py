@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import ONE, compiled, popcount
+from ..runs.compiled import ONE, compiled, popcount
 
 Array = NDArray[Any]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from ..runs.compiled import compiled
 from .projection_loops import LOW, SHIFT, joined, split_square
 
 Array = NDArray[Any]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from ..runs.compiled import compiled
 from .projection_loops import LOW, MIDDLE, NARROW_SUMS, SHIFT, split_square
 from .vector_instructions import (
     LANES,

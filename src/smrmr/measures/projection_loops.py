@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import ONE, compiled, popcount
+from ..runs.compiled import ONE, compiled, popcount
 from .vector_instructions import BLOCK, TIED_BLOCK, earlier_smaller, smaller_around
 
 Array = NDArray[Any]

@@ -9,7 +9,7 @@ from scipy.linalg import lapack
 
 from ..data.messages import warn
 from ..features.disjoint_sets import all_roots, root_of
-from ..measures.compiled import compiled
+from ..runs.compiled import compiled
 from ..types import Indices, Matrix
 from .correlations import Correlations
 from .graphical_lasso import fit_graphical_lasso

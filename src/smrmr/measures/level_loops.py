@@ -1,6 +1,6 @@
 """Counts concordance between columns of few levels or classes and ranked ones.
 
-These are the sums of `projection_loops`; coded columns come as in `contingency_loops`.
+These are the sums of `projection_loops`; coded columns come as in `contingency`.
 """
 
 from typing import Any

@@ -7,7 +7,7 @@ With ``s_r(i) = sign(x_i - x_r)`` and ``t_r(i) = sign(y_i - y_r)`` every loop he
 the sum being over the samples r that are anchors. All numbers are integers and are summed without
 rounding. Columns come ranked: ``order`` (samples by increasing value), ``below`` and ``through``
 (for each sample, how many values are less, and at most, its own). Samples are swept in the order of
-one column, or counted by bit sets; columns with few levels and classes are in `contingency_loops`.
+one column, or counted by bit sets; columns with few levels and classes are in `contingency`.
 """
 
 from typing import Any
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..runs.compiled import ONE, compiled, popcount
 
 Array = NDArray[Any]
+Ranks = tuple[Array, Array, Array]  # order, below, through
 
 SHORT = 7000  # rows up to which the fifth power of their number is a 64-bit integer
 HALF = np.uint64(20)  # bits of v that are squared by themselves beyond
@@ -67,9 +68,7 @@ def sum_of_squares(v: Array, n: int) -> Any:
     return np.float64(total) + np.float64(high) * 2.0**40
 
 
-def sweep(
-    ranks_a: tuple[Array, ...], ranks_b: tuple[Array, ...], chosen: Array, tied: bool, out: Array
-) -> None:
+def sweep(ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, out: Array) -> None:
     """Fill `out` by sweeping the samples in the order of one column.
 
     Columns are their order, below and through. The places in the other column of all samples met
@@ -139,7 +138,7 @@ def _meet_tied(
     met: Array,
 ) -> None:
     """Set ``met[t]`` to the four counts of the t-th sample in order, added up."""
-    start = 0
+    start: Any = 0
     while start < len(order):
         stop = np.int64(through[order[start]])
         for t in range(start, stop):
@@ -192,7 +191,7 @@ def _fill_planes(order: Array, through: Array, number: Array, met: Array, planes
     last = ~np.uint64(0) >> (np.uint64(-n) & WITHIN)  # bits beyond the last sample are 0
     for k in range(len(order)):
         met[:] = 0
-        start = 0
+        start: Any = 0
         while start < n:
             stop = np.int64(through[k, order[k, start]])
             for t in range(start, stop):

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..data.columns import class_count_band
 from ..types import Indices, Matrix, Vector
-from . import contingency_loops as coded_loops
 from . import projection_loops as loops
+from .contingency import Levels, cross_coded, self_coded
 from .level_loops import cross_coded_ranked
 
 
@@ -37,7 +37,7 @@ class Ranked:
     """Columns with many levels, as ranks, and with `bit_sets` also as those of every anchor."""
 
     columns: Indices
-    ranks: tuple[NDArray[np.int32], ...]  # order, below, through
+    ranks: loops.Ranks
     tied: bool
     anchors: Indices
     bit_sets: bool
@@ -101,9 +101,14 @@ class Coded:
         else:
             before = np.cumsum(counts, axis=1) - counts
             self.u = (held * (n - 2 * before - counts) ** 2).sum(axis=1)
-        cross = coded_loops.self_coded(self.counts, held, self.nominal)
+        cross = self_coded(self.levels, held, n)
         energies = bracket(cross, self.u, self.u, n, len(self.anchors))
         self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
+
+    @property
+    def levels(self) -> Levels:
+        """The columns as loops take them."""
+        return Levels(self.codes, self.counts, self.nominal)
 
     @property
     def _anchor_counts(self) -> NDArray[np.int64]:
@@ -126,13 +131,11 @@ class Coded:
 
     def cross(self, other: "Coded | Ranked", out: Matrix) -> None:
         """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
-        own = self.codes, self.counts, self.nominal
         if isinstance(other, Coded):
-            others = other.codes, other.counts, other.nominal
-            coded_loops.cross_coded(*own, *others, self.anchors, self is other, out)
+            cross_coded(self.levels, other.levels, self.anchors, out)
         else:
             order, _, through = other.ranks
-            cross_coded_ranked(*own, order, through, _mask(self.anchors, self.n_rows), out)
+            cross_coded_ranked(*self.levels, order, through, _mask(self.anchors, self.n_rows), out)
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""

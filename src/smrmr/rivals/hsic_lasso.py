@@ -12,10 +12,10 @@ from ..association.associator import Associator
 from ..data.study import Study
 from ..data.target import Target
 from ..measures import HSIC
-from ..paper.solver.lars import first_to_enter
 from ..runs.work import Work
 from ..settings import check_choice, check_count, parse_bytes
 from ..types import Data, Indices, Matrix
+from .lars import first_to_enter
 from .rankings import Ranking
 
 

@@ -33,14 +33,14 @@ class Given(EqualByText):
     by_rank: ClassVar[bool] = True
 
     @property
-    def is_function(self) -> bool:
-        """Whether knockoffs are made by a function of the user's."""
-        return callable(self.knockoffs)
+    def repeatable(self) -> bool:
+        """Whether knockoffs are an array: a function cannot be written down."""
+        return not callable(self.knockoffs)
 
     def check(self, columns: Columns, n_draws: int) -> None:
         """Refuse knockoffs that do not fit the features."""
         refuse_categories(columns)
-        if self.is_function:
+        if not self.repeatable:
             return
         if n_draws > 1:
             raise ValueError(
@@ -59,10 +59,10 @@ class Given(EqualByText):
         groups: Indices | None = None,
     ) -> Knockoffs:
         """The knockoffs of `features` on `rows`, whose values are given too."""
-        if self.is_function:
-            made = _checked(values, self.knockoffs(values, rng))
-        else:
+        if self.repeatable:
             made = _read(self.knockoffs)[np.ix_(rows, features)]
+        else:
+            made = _checked(values, self.knockoffs(values, rng))
         return Knockoffs(made, np.empty(0), "", copies)
 
 

@@ -1,7 +1,7 @@
 """Splits the rows and keeps the features that may enter the selection."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -36,6 +36,18 @@ class Screening:
     relevance: Vector
     shortlisted: Indices
     kept: Indices
+
+
+class Screener(Protocol):
+    """Decides which rows screen, and which features are kept by looking at these alone."""
+
+    def split(self, study: Study, rng: Generator) -> Parts:
+        """Rows that screen, and rows that select."""
+
+    def screen(
+        self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
+    ) -> Screening:
+        """Which features are kept, and the relevance of all."""
 
 
 @dataclass(frozen=True)
@@ -214,12 +226,13 @@ class Split:
         return int(self.n_keep)
 
 
-SCREENS: dict[str, type[Any]] = {"split": Split, "none": KeepAll}
+SCREENS: dict[str, type[Split] | type[KeepAll]] = {"split": Split, "none": KeepAll}
 
 
-def as_screening(screening: Any) -> Any:
+def as_screening(screening: str | Screener) -> Screener:
     """The screening that a name stands for; a screening stands for itself."""
-    return read_strategy("screening", screening, SCREENS, "screen")
+    found: Screener = read_strategy("screening", screening, SCREENS, "screen")
+    return found
 
 
 def split_rows(

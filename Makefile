@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 FAST := -n auto --dist worksteal -m "not slow"
 INSTALL := -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-slow test-oldest test-newest lint format docs links bench dist clean
+.PHONY: demo test test-slow test-oldest test-newest lint format figures docs links bench dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
@@ -37,13 +37,17 @@ format: $(VENV)/installed-test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# tables and figures of the stored rows, for the site
+figures: $(VENV)/installed-docs
+	$(BIN)/python -m benchmarks report --to docs/_static
+
 # the site, with every example of examples/ and every code block run; warnings are errors
-docs: $(VENV)/installed-docs $(VENV)/installed-test
+docs: $(VENV)/installed-docs $(VENV)/installed-test figures
 	$(BIN)/pytest -n auto -m "slow or not slow" tests/test_docs.py
 	$(BIN)/sphinx-build -W --keep-going -j auto docs docs/_build/html
 
 # addresses outside the repository, which needs the network
-links: $(VENV)/installed-docs
+links: figures
 	$(BIN)/sphinx-build -b linkcheck -D plot_gallery=0 docs docs/_build/links
 
 bench: $(VENV)/installed-bench
@@ -94,5 +98,6 @@ $(VENV)-newest/installed: pyproject.toml
 
 clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest dist docs/_build docs/api docs/gallery \
+		docs/_static/figures docs/_static/summary.md docs/_static/yardstick.md \
 		.mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

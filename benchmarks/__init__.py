@@ -2,7 +2,8 @@
 
     python -m benchmarks synthetic | real | speed     experiments as rows that are kept and resumed
     python -m benchmarks yardstick | planted          the same for methods that promise a level
-    python -m benchmarks.speed.fit                    one script; `make bench` runs four of them
+    python -m benchmarks report                       tables and figures of the rows there are
+    python -m benchmarks.speed.fit                    one script; `make bench` runs eight of them
 
 ========================  ===========================================================
 ``__main__.py``           the commands

@@ -1,4 +1,4 @@
-"""The commands: ``python -m benchmarks synthetic | real | speed | yardstick | planted``."""
+"""The commands: ``python -m benchmarks synthetic | real | speed | ... | report``."""
 
 from __future__ import annotations
 
@@ -117,6 +117,21 @@ def groups(
     _run(out, lambda progress: run_groups(out, seeds, table or (), jobs=jobs, progress=progress))
 
 
+@app.command()
+def report(
+    out: Out = Path("results"),
+    to: Annotated[
+        Path | None, typer.Option(help="Folder to write to; that of the results if left out.")
+    ] = None,
+) -> None:
+    """Write the tables and draw the figures of the rows that there are.
+
+    Example: python -m benchmarks report --out results --to docs/_static
+    """
+    with clear_errors():
+        _report(out, to)
+
+
 def _run_grid(
     grid: str, out: Path, store: str, jobs: int | None, progress: Any, methods: Sequence[str] = ()
 ) -> None:
@@ -130,19 +145,23 @@ def _run_grid(
 
 
 def _run(out: Path, experiment: Callable[[Any], None]) -> None:
-    """Run an experiment, then draw what the rows say."""
+    """Run an experiment, then report what the rows say."""
+    with clear_errors("finished rows are kept, and the same command goes on from there"):
+        with terminal_progress() as progress:
+            experiment(progress)
+        _report(out)
+
+
+def _report(out: Path, to: Path | None = None) -> None:
     from .report.figures import draw_figures
     from .report.tables import write_tables
     from .report.yardstick import write_yardstick
 
-    with clear_errors("finished rows are kept, and the same command goes on from there"):
-        with terminal_progress() as progress:
-            experiment(progress)
-        typer.echo(f"Tables: {write_tables(out)}")
-        if path := write_yardstick(out):
-            typer.echo(f"Yardstick: {path}")
-        for path in draw_figures(out):
-            typer.echo(f"Figure: {path}")
+    typer.echo(f"Tables: {write_tables(out, to)}")
+    if path := write_yardstick(out, to):
+        typer.echo(f"Yardstick: {path}")
+    for path in draw_figures(out, to):
+        typer.echo(f"Figure: {path}")
 
 
 if __name__ == "__main__":

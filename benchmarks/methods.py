@@ -2,6 +2,10 @@
 
 Every experiment picks from `METHODS` by name. A new method is one line there; list its name in an
 experiment (`experiments/`) or a grid (`grids/`) if it should not run everywhere.
+
+Stored rows carry the version of their method. **Raise the number in `TESTS`, `KNOCKOFFS`, `PAPER`,
+`RANKINGS` or `GCM` when the answers of these methods change**: their rows are computed again, and
+tables show the newest version alone.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any, TypeAlias
@@ -17,8 +21,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from smrmr import Recipe, Selection, SmRMR, select
-from smrmr import __version__ as OURS  # noqa: N812
-from smrmr.conditional.multiplicity import adjust
+from smrmr.conditional.rules import as_rule
 from smrmr.decision import ROUNDING
 from smrmr.rivals import MRMR, SIS, HSICLasso
 from smrmr.types import Indices, Vector
@@ -27,6 +30,14 @@ from .rivals import Problem, boruta, d0crt, gcm, knockoffs_at, lasso_knockoffs, 
 
 SIZES = (5, 10, 15, 20, 25, 30)  # how many features a ranking may take
 BLOCK = 20  # samples per block of HSIC-LASSO
+
+TESTS = "tests 1"
+KNOCKOFFS = "knockoffs 1"
+PAPER = "paper 1"
+RANKINGS = "rankings 1"
+GCM = "GCM 1"
+REFERENCE = "reference 1"
+RELAXED = ", relaxed"  # how the names of relaxed rules end
 
 Setting: TypeAlias = float | None
 """A level of the FDR, or a number of features, or None where there is nothing to set."""
@@ -44,8 +55,9 @@ class Method:
         Takes what `fit` returned and a setting; returns the features selected.
     by
         What the setting is: ``"level"``, ``"size"`` or ``"nothing"``.
-    package
-        The package, beyond those that smrmr needs, that has to be installed.
+    source
+        The version of our code, as ``"tests 1"``; or the package, beyond those that smrmr needs,
+        that has to be installed.
     p_values
         Takes what `fit` returned; returns the p-value of every feature. None if it has none.
     """
@@ -53,28 +65,50 @@ class Method:
     fit: Callable[..., Any]
     pick: Callable[[Any, Any], Indices]
     by: str
-    package: str | None = None
+    source: str
     p_values: Callable[[Any], Vector] | None = None
 
     @property
+    def package(self) -> str | None:
+        """The package that has to be installed; None for our own code."""
+        return None if " " in self.source else self.source
+
+    @property
     def version(self) -> str:
-        """The package that does the work, with its version."""
-        return f"{self.package} {version(self.package)}" if self.package else f"smrmr {OURS}"
+        """What does the work, with its version: part of the key of stored rows."""
+        return f"{self.package} {_installed_version(self.package)}" if self.package else self.source
 
 
-def _smrmr(variant: str, build: Callable[..., SmRMR]) -> dict[str, Method]:
-    """SmRMR, and SmRMR2, which raises the level until something is selected; from the same fit."""
+@cache
+def _installed_version(package: str) -> str:
+    return version(package)
+
+
+def _knockoffs(name: str, source: str, build: Callable[..., SmRMR]) -> dict[str, Method]:
+    """A knockoff method, and its relaxed rule (the paper's SmRMR2) from the same fit.
+
+    The relaxed rule raises the level until something is selected, and promises nothing.
+    """
 
     def fit(data: Problem, seed: int) -> Selection:
         selector = build(target=data.target, random_state=seed, n_jobs=1)
         return selector.fit(data.X, data.y).selection_
 
+    def strict(found: Selection, level: float) -> Indices:
+        return found.at(level).selected
+
+    def relaxed(found: Selection, level: float) -> Indices:
+        return found.at(level, on_empty="relax").selected
+
     return {
-        f"SmRMR({variant})": Method(fit, lambda found, level: found.at(level).selected, "level"),
-        f"SmRMR2({variant})": Method(
-            fit, lambda found, level: found.at(level, on_empty="relax").selected, "level"
-        ),
+        name: Method(fit, strict, "level", source),
+        f"{name}{RELAXED}": Method(fit, relaxed, "level", source),
     }
+
+
+def _of_the_paper(measure: str, penalty: str) -> dict[str, Method]:
+    build = partial(SmRMR.paper, measure=measure.lower(), penalty=penalty.lower())
+    return _knockoffs(f"paper ({measure}, {penalty})", PAPER, build)
 
 
 def _ranking(build: Callable[..., Any]) -> Method:
@@ -87,12 +121,16 @@ def _ranking(build: Callable[..., Any]) -> Method:
         selector.fit(data.X, data.y)
         return np.argsort(selector.ranking_)[: np.count_nonzero(selector.support_)]
 
-    return Method(fit, lambda order, size: order[:size], "size")
+    return Method(fit, lambda order, size: order[:size], "size", RANKINGS)
 
 
 def _constant(features: Callable[[int], Indices]) -> Method:
     """The same features whatever the data, for comparison."""
-    return Method(lambda data, seed: features(data.X.shape[1]), lambda found, _: found, "nothing")
+
+    def fit(data: Problem, seed: int) -> Indices:
+        return features(data.X.shape[1])
+
+    return Method(fit, lambda found, _: found, "nothing", REFERENCE)
 
 
 def _tested(data: Problem, seed: int) -> Selection:
@@ -103,56 +141,64 @@ def _tested(data: Problem, seed: int) -> Selection:
 
 
 def _p_values(found: Selection) -> Vector:
-    return np.asarray(found.evidence.p_values)
+    return found.p_values
 
 
 def _by_p_values(
     fit: Callable[..., Any],
+    source: str,
     p_values: Callable[[Any], Vector] = np.asarray,
     rule: str = "bh",
-    package: str | None = None,
 ) -> Method:
     """A method that gives p-values, from which a rule of multiplicity selects."""
 
     def pick(found: Any, level: float) -> Indices:
         p = p_values(found)
-        return np.flatnonzero((adjust(p, rule) <= level + ROUNDING) & (p < 1))
+        q = as_rule(rule).adjust(p, np.full(len(p), -1))
+        return np.flatnonzero((q <= level + ROUNDING) & (p < 1))
 
-    return Method(fit, pick, "level", package, p_values)
+    return Method(fit, pick, "level", source, p_values)
 
 
 METHODS: dict[str, Method] = {
-    **_smrmr("default", partial(SmRMR, control="knockoffs")),
-    **_smrmr("default, HSIC", partial(SmRMR, control="knockoffs(measure=hsic)")),
-    **_smrmr("PC, none", partial(SmRMR.paper, measure="pc", penalty="none")),
-    **_smrmr("PC, L1", partial(SmRMR.paper, measure="pc", penalty="l1")),
-    **_smrmr("PC, SCAD", partial(SmRMR.paper, measure="pc", penalty="scad")),
-    **_smrmr("PC, MCP", partial(SmRMR.paper, measure="pc", penalty="mcp")),
-    **_smrmr("HSIC, none", partial(SmRMR.paper, measure="hsic", penalty="none")),
-    **_smrmr("HSIC, L1", partial(SmRMR.paper, measure="hsic", penalty="l1")),
-    **_smrmr("HSIC, SCAD", partial(SmRMR.paper, measure="hsic", penalty="scad")),
-    **_smrmr("HSIC, MCP", partial(SmRMR.paper, measure="hsic", penalty="mcp")),
+    **_knockoffs("knockoffs", KNOCKOFFS, partial(SmRMR, control="knockoffs")),
+    **_knockoffs("knockoffs (HSIC)", KNOCKOFFS, partial(SmRMR, control="knockoffs(measure=hsic)")),
+    **_of_the_paper("PC", "none"),
+    **_of_the_paper("PC", "L1"),
+    **_of_the_paper("PC", "SCAD"),
+    **_of_the_paper("PC", "MCP"),
+    **_of_the_paper("HSIC", "none"),
+    **_of_the_paper("HSIC", "L1"),
+    **_of_the_paper("HSIC", "SCAD"),
+    **_of_the_paper("HSIC", "MCP"),
     "SIS": _ranking(SIS),
     "mRMR (MID)": _ranking(partial(MRMR, scheme="difference")),
     "mRMR (MIQ)": _ranking(partial(MRMR, scheme="quotient")),
     "HSIC-LASSO": _ranking(HSICLasso),
     "HSIC-LASSO (blocks)": _ranking(partial(HSICLasso, block_size=BLOCK)),
-    "LASSO knockoffs": Method(lasso_knockoffs, knockoffs_at, "level", package="knockpy"),
-    "tests": _by_p_values(_tested, _p_values),
-    "tests, BY": _by_p_values(_tested, _p_values, "by"),
-    "SIS + BH": _by_p_values(_tested, lambda found: found.evidence.marginal),
-    "MLR knockoffs": Method(mlr_knockoffs, knockoffs_at, "level", package="knockpy"),
-    "d0CRT": _by_p_values(d0crt, package="hidimstat"),
-    "GCM": _by_p_values(gcm),
-    "T-Rex": Method(trex, lambda found, level: found(level), "level", package="trexselector"),
-    "Boruta": Method(boruta, lambda found, _: found, "nothing", package="boruta"),
+    "LASSO knockoffs": Method(lasso_knockoffs, knockoffs_at, "level", "knockpy"),
+    "smrmr": _by_p_values(_tested, TESTS, _p_values),
+    "smrmr (BY)": _by_p_values(_tested, TESTS, _p_values, "by"),
+    "SIS + BH": _by_p_values(_tested, TESTS, lambda found: found.evidence.marginal),
+    "MLR knockoffs": Method(mlr_knockoffs, knockoffs_at, "level", "knockpy"),
+    "d0CRT": _by_p_values(d0crt, "hidimstat"),
+    "GCM": _by_p_values(gcm, GCM),
+    "T-Rex": Method(trex, lambda found, level: found(level), "level", "trexselector"),
+    "Boruta": Method(boruta, lambda found, _: found, "nothing", "boruta"),
     "all features": _constant(np.arange),
     "no features": _constant(lambda p: np.empty(0, dtype=np.intp)),
 }
-YARDSTICK = ("tests", "tests, BY", "SIS + BH", "MLR knockoffs", "d0CRT", "GCM", "T-Rex")
+STRICT = tuple(name for name in METHODS if f"{name}{RELAXED}" in METHODS)
+"""Knockoff methods of ours, which promise a level; each has a relaxed rule beside it."""
+YARDSTICK = ("smrmr", "smrmr (BY)", "SIS + BH", "MLR knockoffs", "d0CRT", "GCM", "T-Rex")
 ONLY_WHERE_NAMED = (*YARDSTICK, "Boruta")
 """The others are those of the paper's experiments."""
 REFERENCES = ("all features", "no features")
+
+
+def key_of(name: str) -> dict[str, str]:
+    """What the key of a stored row says of its method: the name, and the version."""
+    return {"method": name, "version": METHODS[name].version}
 
 
 def installed(names: Iterable[str]) -> tuple[str, ...]:

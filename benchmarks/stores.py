@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,26 +17,26 @@ Row: TypeAlias = Mapping[str, Any]
 Key: TypeAlias = tuple[str, ...]
 
 DRAWS = (
-    ("design", "n", "p", "method", "level", "seed"),
+    ("design", "n", "p", "method", "version", "level", "seed"),
     ("status", "tpr", "fpr", "fdr", "n_selected", "recall", "score", "seconds", "megabytes"),
 )
 NULL = {0.05: "null_05", 0.01: "null_01", 0.001: "null_001"}  # columns, by the nominal level
-PROMISES = ("status", "version", "tpr", "fdr", "n_selected", "seconds", *NULL.values())
+PROMISES = ("status", "tpr", "fdr", "n_selected", "seconds", *NULL.values())
 COLUMNS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # the key, then the values
     "synthetic": DRAWS,
     "speed": DRAWS,
     "real": (
-        ("dataset", "method", "repeat", "fold"),
+        ("dataset", "method", "version", "repeat", "fold"),
         ("status", "setting", "n_selected", "accuracy", "seconds"),
     ),
     "truth": (
-        ("dataset", "method", "level", "seed"),
+        ("dataset", "method", "version", "level", "seed"),
         ("status", "n_selected", "n_true", "n_false", "seconds"),
     ),
-    "yardstick": (("design", "n", "p", "method", "level", "seed"), PROMISES),
-    "planted": (("dataset", "response", "method", "level", "seed"), PROMISES),
+    "yardstick": (DRAWS[0], PROMISES),
+    "planted": (("dataset", "response", "method", "version", "level", "seed"), PROMISES),
     "groups": (
-        ("dataset", "response", "method", "alike", "level", "seed"),
+        ("dataset", "response", "method", "version", "alike", "level", "seed"),
         ("status", "tpr", "fdr", "n_selected", "size", "seconds"),
     ),
 }
@@ -53,6 +54,8 @@ WORDS = (
 
 def open_store(folder: Path, name: str) -> Store:
     """One of the stores of a folder, by the name of its file.
+
+    The ``version`` of a method is part of every key, so that a new version computes its rows again.
 
     ``synthetic`` and ``speed``
         One row per draw, method and level. ``tpr``, ``fpr`` and ``fdr`` are shares of the one list
@@ -78,8 +81,26 @@ def open_store(folder: Path, name: str) -> Store:
 
 
 def read_stores(folder: Path) -> dict[str, Any]:
-    """The rows of all stores of a folder, by the name of the store; none where there is no file."""
-    return {name: open_store(folder, name).frame() for name in COLUMNS}
+    """The newest rows of all stores of a folder, by the name; none where there is no file."""
+    return {name: newest(open_store(folder, name).frame()) for name in COLUMNS}
+
+
+def newest(frame: Any) -> Any:
+    """The rows of the newest version of every method: tables do not mix versions.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"method": ["A", "B", "A"], "version": ["a 9", "b 1.2", "a 10"]})
+    >>> newest(rows)["version"].tolist()
+    ['b 1.2', 'a 10']
+    """
+    versions = frame.groupby("method")["version"].unique()
+    latest = {method: max(found, key=_numbers) for method, found in versions.items()}
+    return frame[frame["version"] == frame["method"].map(latest)]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version.rpartition(" ")[2])]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "_templates"]
+exclude_patterns = ["_build", "_templates", "_static"]
 default_role = "py:obj"  # `SmRMR` in a docstring leads to its page
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]

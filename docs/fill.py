@@ -1,4 +1,4 @@
-"""Draws tables and figures from results/ again and puts what they say into the docs.
+"""Puts tables made from the rows in results/ into the docs; `make figures` draws the figures.
 
 python -m docs.fill
 """
@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report.against import against
-from benchmarks.report.figures import draw_figures
 from benchmarks.report.groups import groups_tables
-from benchmarks.report.tables import claims, write_tables
-from benchmarks.report.yardstick import write_yardstick, yardstick
+from benchmarks.report.tables import claims
+from benchmarks.report.yardstick import yardstick
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
@@ -45,8 +44,5 @@ def stored() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    write_tables(ROOT / "results")
-    write_yardstick(ROOT / "results")
-    draw_figures(ROOT / "results")
     for page in PAGES:
         page.write_text(filled(page.read_text(encoding="utf-8")), encoding="utf-8")

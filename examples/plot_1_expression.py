@@ -60,10 +60,10 @@ print(selection.findings().loc[0, "members"])
 # last figure has the p-values of the best 40 genes; bars point down where the response falls.
 fig, axes = plt.subplots(2, 3, figsize=(7.5, 5), layout="constrained")
 for name, ax in zip(selection.selected_names, axes.flat, strict=False):
-    smrmr.report.plot_shape(selection, name, ax)
+    selection.plot("shape", ax, feature=name)
     ax.set(title=name, xlabel="expression (log)", ylabel="response")
     ax.set(ylim=(44, 63), yticks=range(45, 61, 5))
-smrmr.report.plot_p_values(selection, axes.flat[5])
+selection.plot("best", axes.flat[5])
 axes.flat[5].set(title="smallest p-values", xlabel="rank of the gene", ylabel="-log10 p")
 plt.show()
 
@@ -83,7 +83,7 @@ print(fill(selection.explain("gene040"), 74))
 # that still do given all others. ``gene040`` looks good only through others. So do the three
 # look-alikes of ``gene041``, which were found as its group.
 fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
-smrmr.report.plot_alone(selection, ax)
+selection.plot("alone", ax)
 ax.set(xlabel="-log10 p, gene alone", ylabel="-log10 p, given all other genes")
 genes = selection.to_frame().set_index("feature")
 for name, text, shift in [
@@ -101,8 +101,8 @@ plt.show()
 # - ``shape`` is a word for a noisy picture. ``gene080`` acts by a threshold and is said to rise;
 #   ``gene010`` acts by a line and is said to have a threshold. With 120 patients, and four other
 #   genes at work, rise and step cannot be told apart.
-# - A gene that is not found may still matter. The best of those not found are leads, which are
-#   no findings: ``selection.leads()``.
+# - A gene that is not found may still matter. The best of those not found are near misses, which
+#   are no findings: ``selection.near_misses()``.
 # - The level holds for rows that are independent. If patients come from a few families or plates,
 #   say so: see :doc:`/rows`.
 #

@@ -16,7 +16,7 @@ We show the error on pure noise, and then a nested cross-validation that chooses
 # less. Ten features are selected, and a model is cross-validated, in two ways.
 #
 # smrmr nearly always selects nothing here. That is an answer, but leaves a model without input;
-# ``on_empty="lead"`` then passes on the best feature, without any guarantee.
+# ``on_empty="best"`` then passes on the best feature, without any guarantee.
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -40,7 +40,7 @@ noise, nothing = rng.standard_normal((120, 200)), rng.standard_normal(120)
 folds = KFold(4, shuffle=True, random_state=0)
 selectors = {
     "ten best": SelectKBest(f_regression, k=10),
-    "smrmr": smrmr.SmRMR(fdr=0.1, on_empty="lead"),
+    "smrmr": smrmr.SmRMR(fdr=0.1, on_empty="best"),
 }
 outside, inside = {}, {}
 for name, selector in selectors.items():
@@ -84,7 +84,7 @@ print(f"with the ten best: {cross_val_score(ten_best, X, y, cv=folds).mean():.2f
 # ``joblib.Memory``, a selection that differs in its level alone is read rather than made again.
 levels = [0.01, 0.05, 0.1, 0.2, 0.4]
 with TemporaryDirectory() as folder:
-    selector = smrmr.SmRMR(on_empty="lead", memory=folder)
+    selector = smrmr.SmRMR(on_empty="best", memory=folder)
     pipeline = make_pipeline(selector, model)
     search = GridSearchCV(pipeline, {"smrmr__fdr": levels}, cv=3)
     nested = cross_validate(search, X, y, cv=folds, return_estimator=True)

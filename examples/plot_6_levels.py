@@ -83,12 +83,12 @@ print(table[columns].tail(7).to_string(index=False, float_format="{:.2g}".format
 # %%
 # What the promise rests on
 # -------------------------
-# ``multiplicity`` says how p-values become a selection. ``"bh"``, the default, keeps the level in
+# ``rule`` says how p-values become a selection. ``"bh"``, the default, keeps the level in
 # simulations; ``"by"`` is proven whatever the dependence between the p-values, ``"holm"`` bounds
 # the chance of even one false feature. Both find less.
 print("rule  selected  false")
 for rule in ["bh", "by", "holm"]:
-    found = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, control=f"tests(multiplicity={rule})"))
+    found = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, control=f"tests(rule={rule})"))
     print(f"{rule:4}  {len(found.selected):8}  {(~np.isin(found.selected, true)).sum():5}")
 
 # %%
@@ -121,6 +121,6 @@ plt.show()
 # -------
 # - Choose the level by what a false feature costs. A list for a cheap follow-up may use 0.3; a list
 #   that goes into a paper 0.05 or 0.1.
-# - Trying levels until a favourite gene appears is choosing after looking. ``selection.leads()``
-#   names what came next, as leads and not as findings.
+# - Trying levels until a favourite gene appears is choosing after looking.
+#   ``selection.near_misses()`` names what came next, as near misses and not as findings.
 # - See :doc:`/guarantee` for the conditions, and :doc:`/empty` for what an empty answer means.

@@ -137,8 +137,14 @@ CASES = {
     "skewed": (skewed, DEFAULT),
     "source": (of_columns_on_disk, DEFAULT),
     "kept": (numbers, Recipe(fdr=0.1, always_keep=["x0"], alike=None)),
-    "holm": (two_classes, Recipe(fdr=0.1, control="tests(multiplicity=holm)")),
-    "hsic": (numbers, Recipe(fdr=0.1, control="tests(statistic=hsic, guard=false)")),
+    "holm": (two_classes, Recipe(fdr=0.1, control="tests(rule=holm)")),
+    "hsic": (
+        numbers,
+        Recipe(
+            fdr=0.1,
+            control="tests(statistics=[hsic, linear, spread, absolute], check_residuals=false)",
+        ),
+    ),
 }
 
 

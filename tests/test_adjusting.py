@@ -133,7 +133,7 @@ def test_groups_of_rows_are_means_where_the_target_is_theirs(rng):
     found = select(X, y[GROUPS], groups=[f"P{k}" for k in GROUPS])
     expected = select(X.groupby(GROUPS).mean(), y)
     np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-9)
-    assert (found.rows_asked, found.n_groups_of_rows, found.n_rows) == ("means", 30, 30)
+    assert (found.row_comparison, found.n_groups_of_rows, found.n_rows) == ("means", 30, 30)
     assert "means of features per group, 30 in all" in say(found, "methods")
 
 
@@ -143,13 +143,13 @@ def test_rows_are_compared_within_groups(rng):
     X = shared + rng.standard_normal((150, 20))
     y = 3 * rng.standard_normal(30)[GROUPS] + X[:, 4] + 0.5 * rng.standard_normal(150)
     found = select(X, y, Recipe(fdr=0.05), groups=GROUPS)
-    assert found.rows_asked == "within"
+    assert found.row_comparison == "within"
     assert "compared by their correlation. " in say(found, "methods")
     assert 4 in found.selected
     assert found.covariates == ()
     moved = select(X + 100 * shared, y + 7 * GROUPS, Recipe(fdr=0.05), groups=GROUPS)
     assert 4 in moved.selected
-    assert Selection.from_json(found.to_json()).rows_asked == "within"
+    assert Selection.from_json(found.to_json()).row_comparison == "within"
 
 
 def test_rows_of_one_group_stay_on_one_side(rng):
@@ -402,7 +402,7 @@ def test_fit_takes_means_of_groups(rng):
     X = rng.standard_normal((150, 8)) + rng.standard_normal((30, 8))[GROUPS]
     y = X[:, 0] + rng.standard_normal(150)
     found = SmRMR().fit(X, y, groups=GROUPS, aggregate="mean").selection_
-    assert (found.rows_asked, found.n_rows) == ("means", 30)
+    assert (found.row_comparison, found.n_rows) == ("means", 30)
     expected = select(X, y, groups=GROUPS, aggregate="mean")
     np.testing.assert_array_equal(found.p_values, expected.p_values)
     with pytest.raises(ValueError, match="aggregate='median'"):

@@ -60,10 +60,12 @@ def assert_written(var, found, others=()):
     mine = var.loc[asked]
     assert list(found.names) == asked
     assert_array_equal(mine["smrmr_selected"], found.support)
-    assert_array_equal(mine["smrmr_q_value"], found.columns()["q_value"])
+    assert_array_equal(mine["smrmr_q_value"], found.table_columns()["q_value"])
     if hasattr(found.evidence, "p_values"):
-        assert_array_equal(mine["smrmr_p_value"], found.columns()["p_value"])
-        assert_array_equal(mine["smrmr_direction"].astype(object), found.columns()["direction"])
+        assert_array_equal(mine["smrmr_p_value"], found.table_columns()["p_value"])
+        assert_array_equal(
+            mine["smrmr_direction"].astype(object), found.table_columns()["direction"]
+        )
     else:
         assert_array_equal(mine["smrmr_W"], found.W)
         assert "smrmr_direction" not in var

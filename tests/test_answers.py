@@ -1,4 +1,4 @@
-"""Answers that are of use: direction and size, leads, so many features, kept fits, cards."""
+"""Answers that are of use: direction and size, near misses, so many features, kept fits, cards."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from smrmr.data.study import read_study
 from smrmr.measures import HSIC
 from smrmr.paper import KnockoffFilter
 from smrmr.paper.threshold import fewest_selectable
-from smrmr.report.words import level_that_selects, reach
+from smrmr.report.words import detectable_effect, level_that_selects
 from smrmr.rivals import MRMR, SIS, HSICLasso
 from smrmr.runs.progress import progress_bars
-from smrmr.selection.trends import FINE, find_trends, shape_in_a_word
+from smrmr.selection.trends import FINE, classify_shape, find_trends
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 CONTROLS = ("tests", "knockoffs")
@@ -56,7 +56,7 @@ def nothing():
     y += 0.35 * X[:, 4]
     return {
         c: select(X, y, Recipe(fdr=1e-4, control=c, alike=None), rng=0)
-        for c in (*CONTROLS, "tests(multiplicity=by)")
+        for c in (*CONTROLS, "tests(rule=by)")
     }
 
 
@@ -75,7 +75,7 @@ def test_planted_shapes_are_told(word):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=300)
         y = PLANTED[word](x) + 0.5 * rng.normal(size=300)
-        right += shape_in_a_word(*medians_of(x, y)) == word
+        right += classify_shape(*medians_of(x, y)) == word
     assert right >= 27
 
 
@@ -85,15 +85,15 @@ def test_shapes_keep_their_laws(rng):
     for word, shape in PLANTED.items():
         x = rng.normal(size=400)
         medians, counts, gaps = medians_of(x, shape(x) + 0.5 * rng.normal(size=400))
-        told = shape_in_a_word(medians, counts, gaps)
-        assert shape_in_a_word(-medians, counts, gaps) == mirror.get(told, told), word
-        assert shape_in_a_word(1e6 + 1e3 * medians, counts, 1e3 * gaps) == told
-        assert shape_in_a_word(medians[::-1], counts[::-1], gaps[::-1]) in (
+        told = classify_shape(medians, counts, gaps)
+        assert classify_shape(-medians, counts, gaps) == mirror.get(told, told), word
+        assert classify_shape(1e6 + 1e3 * medians, counts, 1e3 * gaps) == told
+        assert classify_shape(medians[::-1], counts[::-1], gaps[::-1]) in (
             told, {"rises": "falls", "falls": "rises"}.get(told)
         )  # fmt: skip
     few = np.r_[np.zeros(FINE - 4), np.ones(3)]
-    assert shape_in_a_word(few, np.full(len(few), 50), np.full(len(few), 0.1)) == "rises"
-    assert shape_in_a_word(np.array([1.0]), np.array([9]), np.array([1.0])) == "unclear"
+    assert classify_shape(few, np.full(len(few), 50), np.full(len(few), 0.1)) == "rises"
+    assert classify_shape(np.array([1.0]), np.array([9]), np.array([1.0])) == "unclear"
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_shapes_keep_their_laws(rng):
 )
 def test_shapes_between_two_words(medians, word):
     """Oracle: a reader of the medians, which have hardly any error here."""
-    assert shape_in_a_word(np.array(medians, float), np.full(10, 50), np.full(10, 0.05)) == word
+    assert classify_shape(np.array(medians, float), np.full(10, 50), np.full(10, 0.05)) == word
 
 
 def test_words_and_correlations_are_those_of_the_data(rng):
@@ -227,10 +227,10 @@ def test_a_category_neither_rises_nor_falls(levels, target, rng):
         table = found.to_frame().set_index("feature")
         assert (table.loc["d", "direction"], table.loc["d", "effect"] > 0) == ("category", True)
         assert found.findings().set_index("feature").loc["d", "direction"] == "category"
-        assert "It is a category and goes with the target: " in found.explain("d")
+        assert "this category is associated with the target (" in found.explain("d")
         for feature in ("d", "weak"):
             assert not re.search("rises|falls|highest|-0", found.explain(feature))
-        assert "As it rises" in found.explain("a") or target != "numbers"
+        assert "as it rises" in found.explain("a") or target != "numbers"
 
 
 def test_huge_values_and_outputs_have_sizes(rng):
@@ -240,29 +240,29 @@ def test_huge_values_and_outputs_have_sizes(rng):
     row = selection.to_frame().set_index("feature").loc["x0"]
     assert row["shape"] == "output 2 falls"
     assert row["correlation"] < -0.9
-    assert "As it rises, output 2 falls" in selection.explain("x0")
+    assert "as it rises, output 2 falls" in selection.explain("x0")
     classes = np.where(X[:, 0] > 0, "b", "a")
     table = select(X * 1e307, classes, Recipe()).to_frame()
     assert np.isfinite(table[["mean_a", "mean_b", "difference_in_sd"]]).all(axis=None)
 
 
-@pytest.mark.parametrize("control", [*CONTROLS, "tests(multiplicity=by)"])
-def test_leads_are_the_best_and_no_findings(nothing, control):
+@pytest.mark.parametrize("control", [*CONTROLS, "tests(rule=by)"])
+def test_near_misses_are_the_best_and_no_findings(nothing, control):
     """Oracle: sorting p-values or W."""
     selection = nothing[control]
     assert not selection.selected.size
-    leads = selection.leads()
+    near = selection.near_misses()
     measured = "W" if control == "knockoffs" else "p_value"
     every = selection.to_frame()
     every = every[every["W"] > 0] if measured == "W" else every
     best = every.sort_values(measured, ascending=measured != "W", kind="stable")[:10]
-    assert leads["feature"].tolist() == best["feature"].tolist()
-    np.testing.assert_array_equal(leads[measured], best[measured])
-    np.testing.assert_array_equal(leads["q_value"], best["q_value"])
-    assert set(leads["status"]) == {"lead, not a finding"}
-    assert json.loads(selection.to_json())["leads"] == leads.to_dict("records")
+    assert near["feature"].tolist() == best["feature"].tolist()
+    np.testing.assert_array_equal(near[measured], best[measured])
+    np.testing.assert_array_equal(near["q_value"], best["q_value"])
+    assert set(near["status"]) == {"near miss, not a finding"}
+    assert json.loads(selection.to_json())["near_misses"] == near.to_dict("records")
     letter = measured.replace("_value", "")
-    first = f"not findings: {leads['feature'][0]} ({letter} = {leads[measured][0]:.2g})"
+    first = f"not findings: {near['feature'][0]} ({letter} = {near[measured][0]:.2g})"
     assert first in str(selection)
 
 
@@ -270,7 +270,7 @@ def test_advice_works_when_followed(nothing):
     """Law: the level named selects as many as are named, and a slightly smaller one nothing."""
     selection = nothing["tests"]
     level = level_that_selects(selection)
-    counted = re.search(r"\.at\(([\d.e-]+)\) names (\d+) feature", str(selection))
+    counted = re.search(r"\.at\(([\d.e-]+)\) selects (\d+) feature", str(selection))
     assert (float(counted[1]), int(counted[2])) == (level, len(selection.at(level).selected))
     assert int(counted[2]) > 0
     assert not selection.at(level * 0.99).selected.size
@@ -279,7 +279,7 @@ def test_advice_works_when_followed(nothing):
     assert level_that_selects(hopeless) is None
     assert ".at(" not in str(hopeless)
     told = {control: 'control="tests"' in str(found) for control, found in nothing.items()}
-    assert told == {"tests": False, "knockoffs": True, "tests(multiplicity=by)": True}
+    assert told == {"tests": False, "knockoffs": True, "tests(rule=by)": True}
 
 
 @pytest.mark.parametrize(("smallest", "shown"), [(0.1, 0.1), (1 / 3, 0.334), (0.012341, 0.0124)])
@@ -292,19 +292,19 @@ def test_levels_are_rounded_up(nothing, smallest, shown):
 
 def test_what_a_level_can_find_is_told_beforehand():
     """Oracle: n_needed of a decision; Benjamini and Hochberg's line, and the harmonic sum."""
-    assert "needs at least 5 features that stand out together." in reach(
+    assert "needs at least 5 features that stand out together." in detectable_effect(
         Recipe(fdr=0.2, control="knockoffs"), 100
     )
     several = Recipe(fdr=0.2, control=KnockoffFilter(n_draws=3))
-    assert "at least 10 features" in reach(several, 100)
-    assert "nothing can be selected" in reach(Recipe(fdr=0.05, control="paper"), 10)
+    assert "at least 10 features" in detectable_effect(several, 100)
+    assert "nothing can be selected" in detectable_effect(Recipe(fdr=0.05, control="paper"), 10)
     assert fewest_selectable(0.2) == 5
-    assert "one p-value below about 0.002 is enough" in reach(Recipe(fdr=0.2), 100)
+    assert "one p-value below about 0.002 is enough" in detectable_effect(Recipe(fdr=0.2), 100)
     by = 0.2 / 100 / np.sum(1 / np.arange(1, 101))
-    assert f"below about {by:.1g} is" in reach(
-        Recipe(fdr=0.2, control="tests(multiplicity=by)"), 100
+    assert f"below about {by:.1g} is" in detectable_effect(
+        Recipe(fdr=0.2, control="tests(rule=by)"), 100
     )
-    assert reach(Recipe(n_features=3), 100) == ""
+    assert detectable_effect(Recipe(n_features=3), 100) == ""
 
 
 @pytest.mark.parametrize("control", CONTROLS)
@@ -361,7 +361,7 @@ def test_kept_fits_are_fresh_fits(control, tmp_path):
     """Oracle: fits without memory, to the last bit; one fit in the folder, without any data."""
     X, y = small()
     settings = {"control": control, "random_state": 3}
-    for fdr, more in ((0.1, {}), (0.5, {}), (0.01, {"on_empty": "lead"}), (0.3, {"n_features": 4})):
+    for fdr, more in ((0.1, {}), (0.5, {}), (0.01, {"on_empty": "best"}), (0.3, {"n_features": 4})):
         kept, fresh = (
             SmRMR(fdr, memory=memory, **settings, **more).fit(X, y).selection_
             for memory in (joblib.Memory(tmp_path, verbose=0), None)
@@ -404,7 +404,7 @@ def test_other_data_and_other_settings_are_other_fits(tmp_path):
 def test_a_search_over_levels_fits_once_per_fold(tmp_path):
     """Oracle: the same search without memory, score by score; fits counted in the folder."""
     X, y = small()
-    chain = make_pipeline(SmRMR(on_empty="lead", memory=str(tmp_path)), LinearRegression())
+    chain = make_pipeline(SmRMR(on_empty="best", memory=str(tmp_path)), LinearRegression())
     grid = {"smrmr__fdr": [0.05, 0.1, 0.2, 0.3, 0.5]}
     kept = GridSearchCV(chain, grid, cv=KFold(3), refit=False).fit(X, y)
     assert len(list(tmp_path.rglob("output.pkl"))) == 3
@@ -461,7 +461,7 @@ def test_cards_and_lines_are_small_and_safe(control, found, nothing, tmp_path):
     (link,) = [value for name, value in Elements(selection._repr_html_()).attributes
                if name == "href"]  # fmt: skip
     assert link.endswith("a%20b.html")
-    assert "leads, which are no findings" in repr(nothing[control])
+    assert "near misses, which are no findings" in repr(nothing[control])
     assert "without guarantee" in repr(found[control].at(0.2, n_features=3))
 
 
@@ -570,7 +570,7 @@ def test_rank_refuses_in_one_message(arguments, message, table):
     ("options", "fdr", "n_levels"),
     [
         (["--control", "knockoffs", "--lam", "0.01"], 0.02, 1),
-        (["--multiplicity", "by"], 1e-9, 0),
+        (["--rule", "by"], 1e-9, 0),
         ([], 1e-9, 1),
     ],
 )
@@ -584,7 +584,7 @@ def test_an_empty_answer_names_commands_that_work(
         more += ["--drop", f"x{k}"]
     done = invoke("select", table, "--target", "y", "--fdr", fdr, *more)
     assert done.exit_code == 0, done.output
-    assert "Leads to be tested on new data" in " ".join(done.stdout.split())
+    assert "Near misses, to be tested on new data" in " ".join(done.stdout.split())
     assert f"Level {fdr:g} " in " ".join(done.stderr.split())
     commands = [line.strip() for line in done.stdout.splitlines() if line.startswith("  smrmr ")]
     assert len(commands) >= 2
@@ -599,7 +599,7 @@ def test_an_empty_answer_names_commands_that_work(
         assert {"x0", "x4", "age"}.isdisjoint(told["names"])
         lengths.append(len(told["selected"]))
     assert lengths[-1] == 10  # by number
-    assert [int(n) for n in re.findall(r"names (\d+) feature", done.stdout)] == lengths[:n_levels]
+    assert [int(n) for n in re.findall(r"selects (\d+) feature", done.stdout)] == lengths[:n_levels]
     full = invoke("select", table, "--target", "y", "--out", tmp_path / "full")
     assert "What next" not in full.stdout
 

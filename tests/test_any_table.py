@@ -134,34 +134,34 @@ REFUSED = {
     "comments alone": ("d.csv", "# a\n# b\n", {"comment": "#"}, "is empty"),
     "a header": ("d.csv", "a,b,y\n", {}, "a header but no rows"),
     "one column": ("d.csv", "y\n1\n2\n3\n4\n", {}, "no feature is left"),
-    "one column of words": ("d.csv", "my y\n1\n2\n3\n4\n", {}, "say what separates them: --sep"),
+    "one column of words": ("d.csv", "my y\n1\n2\n3\n4\n", {}, "what separates them: sep='tab'"),
     "no header": ("d.csv", "\n".join(LINES[1:]), {}, "add a line of names"),
     "NUL bytes": ("d.csv", PLAIN[:200] + "\0\0" + PLAIN[200:], {}, "binary data"),
-    "UTF-16 without a mark": ("d.csv", PLAIN.encode("utf-16-le"), {}, "--encoding utf-16-le"),
-    "latin-1": ("d.csv", PLAIN.replace("a", "é", 1).encode("latin-1"), {}, "--encoding latin-1"),
+    "UTF-16 without a mark": ("d.csv", PLAIN.encode("utf-16-le"), {}, "encoding='utf-16-le'"),
+    "latin-1": ("d.csv", PLAIN.replace("a", "é", 1).encode("latin-1"), {}, "encoding='latin-1'"),
     "another encoding": (
         "d.csv", PLAIN.replace("a", "é", 1).encode("latin-1"), {"encoding": "ascii"}, "not ascii",
     ),
     "no such encoding": ("d.csv", PLAIN, {"encoding": "utf-9"}, "'utf-9' is not known"),
     "a web page": ("d.csv", "\n<!DOCTYPE html>\n<html></html>", {}, "a web page"),
     "JSON": ("d.csv", '{"a": 1}', {}, "JSON"),
-    "Excel in disguise": ("d.csv", b"PK\x03\x04" * 9, {}, "--format xlsx"),
+    "Excel in disguise": ("d.csv", b"PK\x03\x04" * 9, {}, "format='xlsx'"),
     "an open quotation": (
         "d.csv", "\n".join([*LINES[:9], '1,"2,3,4,5', *LINES[9:]]), {}, "is never closed",
     ),
     "a long row": ("d.csv", f"{PLAIN}1,2,3,4,5,6,7\n", {}, "Expected 5 fields in line 32, saw 7"),
     "long rows": ("d.csv", f"{LINES[0]}\n" + "1,2,3,4,5,6,7\n" * 9, {}, "more values than the"),
     "a short row": ("d.csv", "\n".join([*LINES, "1,2"]), {}, "target 'y' is missing in 1 of 31"),
-    "comments that nobody told of": ("d.csv", f"# by me, now\n{PLAIN}", {}, "--comment '#'"),
-    "a comment of words": ("d.csv", f"# by me\n{PLAIN}", {}, "--comment '#'"),
+    "comments that nobody told of": ("d.csv", f"# by me, now\n{PLAIN}", {}, "comment='#'"),
+    "a comment of words": ("d.csv", f"# by me\n{PLAIN}", {}, "comment='#'"),
     "long comment mark": ("d.csv", PLAIN, {"comment": "##"}, "must be one character"),
     "another separator": ("d.csv", PLAIN, {"sep": ";"}, "separates nothing"),
     "long separator": ("d.csv", PLAIN, {"sep": "::"}, "must be one character"),
     "no such decimal mark": ("d.csv", PLAIN, {"decimal": "'"}, "decimal="),
-    "another decimal mark": ("d.csv", EUROPEAN, {"decimal": "."}, "say --decimal ,"),
+    "another decimal mark": ("d.csv", EUROPEAN, {"decimal": "."}, "use decimal=','"),
     "thousands or decimals": (
         "d.csv", "a;b;y\n" + "\n".join(f"{i},100;{i};{i}" for i in range(1, 9)), {},
-        "a decimal comma (then say --decimal ,) or with separators of thousands",
+        "a decimal comma (then use decimal=',') or with separators of thousands",
     ),
     "dates": ("d.csv", with_column("day", ["2024-01-30", "2024-12-01"] * 15), {}, "dates or times"),
     "other dates": ("d.csv", with_column("day", ["30.1.2024", "1.12.24"] * 15), {}, "or times"),
@@ -169,7 +169,7 @@ REFUSED = {
     "months": ("d.csv", with_column("day", ["1-Mar-2020", "12 Sep 21"] * 15), {}, "dates or times"),
     "money": ("d.csv", with_column("cost", ["$1.50", "€ 20"] * 15), {}, "money or per cent"),
     "per cent": ("d.csv", with_column("share", ["1.5%", "20 %"] * 15), {}, "money or per cent"),
-    "ids": ("d.csv", with_column("who", [f"p{i}" for i in range(N)]), {}, "Use --id who"),
+    "ids": ("d.csv", with_column("who", [f"p{i}" for i in range(N)]), {}, "Use id='who'"),
     "free text": ("d.csv", with_column("k", [f"w{min(i, 20)}" for i in range(N)]), {}, "free text"),
     "labels of few rows": ("d.csv", with_column("k", list("abcdefghij") * 3), {}, "Merge labels"),
     "below a limit": ("d.csv", with_cell("<0.1"), {}, "such as '<0.1' in row 4"),
@@ -179,9 +179,9 @@ REFUSED = {
     ),
     "text in the target": ("d.csv", with_cell("low", "y"), {}, "'y' holds numbers and text"),
     "twice the target": ("d.csv", PLAIN.replace("a,b", "y,b", 1), {}, "'y' appear more than once"),
-    "a sheet of text": ("d.csv", PLAIN, {"sheet": "a"}, "--sheet is for .xlsx, .rds files"),
+    "a sheet of text": ("d.csv", PLAIN, {"sheet": "a"}, "sheet is for .xlsx, .rds files"),
     "not zip": ("d.csv.zip", PLAIN, {}, "truncated or not zip"),
-    "two ids": ("d.csv", with_column("id", ["p", "q"] * 15), {"id": "id"}, "with --groups, not"),
+    "two ids": ("d.csv", with_column("id", ["p", "q"] * 15), {"id": "id"}, "with groups, not id"),
 }  # fmt: skip
 
 
@@ -203,7 +203,7 @@ def test_a_folder_is_no_table(name, tmp_path):
 
 def test_a_name_without_an_ending(tmp_path):
     path = write(tmp_path, "table", PLAIN)
-    with pytest.raises(ValueError, match=r"no ending that says its format\. Give --format"):
+    with pytest.raises(ValueError, match=r"no ending that says its format\. Give format one of"):
         read_data(path, "y")
     assert_array_equal(read_data(path, "y", format="csv").y, FRAME["y"])
 
@@ -223,8 +223,8 @@ def test_all_problems_are_in_one_message(tmp_path):
     with pytest.raises(ValueError, match=r"^7 things must be mended:") as refused:
         read_data(write(tmp_path, "d.csv", text), "y")
     said = str(refused.value).splitlines()[1:]
-    cures = ["Each must be different", "--missing-target drop", "--missing ", "--decimal ,",
-             "--drop day", "--drop cost", "--id who"]  # fmt: skip
+    cures = ["Each must be different", "missing_target='drop'", "Choose missing ", "decimal=','",
+             "drop=['day']", "drop=['cost']", "id='who'"]  # fmt: skip
     assert len(said) == 7
     assert all(cure in line for cure, line in zip(cures, said, strict=True))
     assert [line.split(".")[0].strip() for line in said] == list("1234567")
@@ -235,7 +235,7 @@ def test_rows_without_a_target_are_dropped_when_asked_by_name(control, tmp_path)
     """Oracle: the same table without these rows."""
     path = write(tmp_path, "d.csv", with_cell("", "y"))
     how = dict(zip(["missing"], control[1:], strict=False))
-    with pytest.raises(ValueError, match=r"missing in 1 of 30 rows.*--missing-target drop"):
+    with pytest.raises(ValueError, match=r"missing in 1 of 30 rows.*missing_target='drop'"):
         read_data(path, "y", **how)
     data = read_data(path, "y", missing_target="drop", **how)
     assert_array_equal(data.X.to_numpy(), FRAME.drop(index=3)[list("abcd")].to_numpy())
@@ -260,12 +260,10 @@ def test_samples_in_columns_are_recognised(label, target, tmp_path):
     """Law: the advice is followed by a table that can be read, if the target is one of its rows."""
     path = tmp_path / "d.csv"
     genes().to_csv(path, index_label=label)
-    with pytest.raises(
-        ValueError, match=r"Your samples seem to be columns.*add --transpose|Add --"
-    ):
+    with pytest.raises(ValueError, match=r"Your samples seem to be columns.*[uU]se transpose=True"):
         read_data(path, target)
     assert read_data(path, "GENE7", transpose=True).X.shape == (12, 39)
-    with pytest.raises(ValueError, match=r"seem to be rows: 'GSM3' is a column\. Leave out --"):
+    with pytest.raises(ValueError, match=r"seem to be rows: 'GSM3' is a column\. Leave out"):
         read_data(path, "GSM3", transpose=True)
 
 
@@ -274,7 +272,7 @@ def test_phenotypes_of_samples_in_columns(tmp_path):
     genes().to_csv(tmp_path / "d.csv", index_label="gene")
     pheno = tmp_path / "p.csv"
     pd.DataFrame({"id": [f"GSM{i}" for i in range(12)], "y": range(12)}).to_csv(pheno, index=False)
-    with pytest.raises(ValueError, match=r"Your samples seem to be columns: add --transpose\."):
+    with pytest.raises(ValueError, match=r"Your samples seem to be columns: use transpose=True\."):
         read_data(tmp_path / "d.csv", "y", pheno=pheno, id="id")
     data = read_data(tmp_path / "d.csv", "y", pheno=pheno, id="id", transpose=True)
     assert data.y.tolist() == list(range(12))
@@ -302,7 +300,7 @@ def test_sheets(tmp_path):
         pd.DataFrame().to_excel(book, sheet_name="nothing", index=False)
     data = read_data(path, "y")
     assert_array_equal(data.X.to_numpy(), FRAME[list("abcd")].to_numpy())
-    assert data.notes == ["sheet 'first' is read; others are 'more', 'nothing' (--sheet)"]
+    assert data.notes == ["sheet 'first' is read; others are 'more', 'nothing'"]
     assert_array_equal(read_data(path, "y", sheet="more").y, 2 * FRAME["y"])
     with pytest.raises(ValueError, match=r"no sheet 'other'. There are 'first', 'more', 'nothing'"):
         read_data(path, "y", sheet="other")
@@ -344,7 +342,7 @@ def test_several_objects_of_r(tmp_path):
     rdata = pytest.importorskip("rdata", "1.0")  # which can write
     path = tmp_path / "d.rda"
     rdata.write_rda(path, {"one": FRAME, "two": FRAME * 2, "word": "x"})
-    with pytest.raises(ValueError, match=r"holds one \(30 x 5\), two \(30 x 5\), word.*--sheet"):
+    with pytest.raises(ValueError, match=r"holds one \(30 x 5\), two \(30 x 5\), word.*sheet"):
         read_data(path, "y")
     assert_array_equal(read_data(path, "y", sheet="two").y, 2 * FRAME["y"])
     with pytest.raises(ValueError, match=r"no object 'tw'\. Did you mean 'two'"):
@@ -576,7 +574,7 @@ def test_types_of_parquet_files(tmp_path):
 
 def test_constants_are_named(tmp_path):
     path = write(tmp_path, "d.csv", FRAME.assign(k=1, w="same").to_csv(index=False))
-    assert read_data(path, "y").notes == ["constant, so nothing can be told of them: 'k', 'w'"]
+    assert read_data(path, "y").notes == ["constant and never selected: 'k', 'w'"]
 
 
 # --- settings files and runs that go on --------------------------------------------------------

@@ -20,7 +20,7 @@ from benchmarks import methods
 from benchmarks.experiments.cost import RESET, measured
 from benchmarks.experiments.synthetic import levels_of, prediction_score, run_grid, select, shares
 from benchmarks.grids.read import Cell, Grid
-from benchmarks.methods import METHODS
+from benchmarks.methods import METHODS, RELAXED
 from benchmarks.stores import open_store
 from smrmr import SmRMR, simulate
 from smrmr.rivals import SIS
@@ -78,24 +78,24 @@ def test_every_method_selects_features_and_the_same_again(name, design):
     for one, other in zip(found, again, strict=True):
         assert_array_equal(one, other)
         assert len(np.unique(one)) == len(one) <= 100
-        assert one.size or not name.startswith("SmRMR2")
+        assert one.size or not name.endswith(RELAXED)
 
 
 @pytest.mark.parametrize(
-    ("variant", "build"),
+    ("name", "build"),
     [
-        ("default", lambda fdr, **k: SmRMR(fdr, control="knockoffs", **k)),
-        ("default, HSIC", lambda fdr, **k: SmRMR(fdr, control="knockoffs(measure=hsic)", **k)),
-        ("PC, none", lambda fdr, **k: SmRMR.paper(fdr, penalty="none", **k)),
+        ("knockoffs", lambda fdr, **k: SmRMR(fdr, control="knockoffs", **k)),
+        ("knockoffs (HSIC)", lambda fdr, **k: SmRMR(fdr, control="knockoffs(measure=hsic)", **k)),
+        ("paper (PC, none)", lambda fdr, **k: SmRMR.paper(fdr, penalty="none", **k)),
     ],
 )
-def test_smrmr_rows_are_those_of_the_estimator(variant, build):
+def test_knockoff_rows_are_those_of_the_estimator(name, build):
     """Oracle: the estimator fitted at each level and by each rule on its own."""
     data = simulate("1.d", 200, 120, random_state=1)
-    keys = keys_of(5, f"SmRMR({variant})", f"SmRMR2({variant})")
+    keys = keys_of(5, name, f"{name}{RELAXED}")
     assert len({METHODS[key["method"]].fit for key in keys}) == 1
     for key, features in zip(keys, select(data, keys)[0], strict=True):
-        rule = "relax" if key["method"].startswith("SmRMR2") else "none"
+        rule = "relax" if key["method"].endswith(RELAXED) else "none"
         alone = build(key["level"], on_empty=rule, target="continuous", random_state=5)
         assert_array_equal(features, alone.fit(data.X, data.y).selected_)
 
@@ -135,7 +135,7 @@ def test_memory_and_time_are_those_of_the_work():
 
 SMALL = Grid(
     (Cell("1.a", 60, 30, 2), Cell("3.a", 60, 30, 2)),
-    ("SmRMR(default)", "SmRMR2(default)", "SIS", "no features"),
+    ("knockoffs", "knockoffs, relaxed", "SIS", "no features"),
 )
 
 
@@ -197,7 +197,7 @@ def test_a_failure_is_a_row_that_says_so(tmp_path):
 
 
 def test_a_method_without_its_package_is_left_out(monkeypatch):
-    lacking = replace(METHODS["LASSO knockoffs"], package="a_package_that_nobody_has")
+    lacking = replace(METHODS["LASSO knockoffs"], source="a_package_that_nobody_has")
     monkeypatch.setitem(METHODS, "LASSO knockoffs", lacking)
     said = "LASSO knockoffs is left out: a_package_that_nobody_has is not installed"
     with pytest.warns(UserWarning, match=said):
@@ -207,7 +207,7 @@ def test_a_method_without_its_package_is_left_out(monkeypatch):
 def test_a_killed_run_resumes_without_computing_again(tmp_path):
     grid = tmp_path / "small.toml"
     grid.write_text(
-        'methods = ["SmRMR(default, HSIC)", "no features"]\n'
+        'methods = ["knockoffs (HSIC)", "no features"]\n'
         '[[cells]]\ndesigns = ["1.d", "3.b"]\nn = [150]\np = [200]\nseeds = 6\n'
     )
     command = [sys.executable, "-m", "benchmarks", "synthetic", "--grid", str(grid)]

@@ -331,7 +331,7 @@ def rows_of(path):
 
 def test_runs_resume(small, tmp_path, monkeypatch):
     """Law: a finished run is left as it is; lost rows come back as they were, but for the time."""
-    few = ("SmRMR2(default)", "SIS", "HSIC-LASSO (blocks)", "all features", "no features")
+    few = ("knockoffs, relaxed", "SIS", "HSIC-LASSO (blocks)", "all features", "no features")
     monkeypatch.setattr(prediction, "COMPARED", few)
     calls = []
     out = tmp_path / "out"
@@ -368,7 +368,7 @@ def test_a_failure_is_a_row(tmp_path, monkeypatch):
     assert failed["status"].startswith("ValueError: block_size=20")
     assert "accuracy" not in failed
     assert [name for name in rows if rows[name]["status"] != "ok"] == ["HSIC-LASSO (blocks)"]
-    for name in ("SmRMR2(default)", "SmRMR2(PC, SCAD)", "SmRMR2(PC, MCP)"):
+    for name in ("knockoffs, relaxed", "paper (PC, SCAD), relaxed", "paper (PC, MCP), relaxed"):
         assert rows[name]["n_selected"] > 0  # the level is raised, for these data are noise
     store = open_store(tmp_path, "real")
     store.append(rows.values())
@@ -378,7 +378,7 @@ def test_a_failure_is_a_row(tmp_path, monkeypatch):
 def test_data_sets_that_are_missing_are_named_and_left_out(small, tmp_path, monkeypatch):
     grid = RealGrid(("GLIOMA", "small"), 1, ("madelon",), 1)
     monkeypatch.setattr(prediction, "COMPARED", ("SIS",))
-    monkeypatch.setattr(known_truth, "COMPARED", ("SmRMR(default)",))
+    monkeypatch.setattr(known_truth, "COMPARED", ("knockoffs",))
     with pytest.warns(UserWarning, match=r"left out: GLIOMA: .*\. madelon: .*") as warned:
         run_real(grid, tmp_path / "out")
     assert len(warned) == 1

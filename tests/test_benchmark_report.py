@@ -25,17 +25,17 @@ from benchmarks.report.tables import claims, write_tables
 from benchmarks.stores import open_store, read_stores
 
 METHODS = [
-    *(("SmRMR(default)", level) for level in (0.1, 0.2, 0.3, 0.4, 0.5)),
-    ("SmRMR2(default)", 0.3),
-    ("SmRMR(PC, none)", 0.3),
+    *(("knockoffs", level) for level in (0.1, 0.2, 0.3, 0.4, 0.5)),
+    ("knockoffs, relaxed", 0.3),
+    ("paper (PC, none)", 0.3),
     ("HSIC-LASSO", None),
     ("LASSO knockoffs", 0.3),
     ("all features", None),
     ("no features", None),
 ]
 FIGURES = {
-    *("linear-smrmr", "linear-smrmr2", "classes-smrmr", "classes-smrmr2", "ours-smrmr"),
-    *("ours-smrmr2", "fdr", "power", "speed", "real"),
+    *("linear-strict", "linear-relaxed", "classes-strict", "classes-relaxed", "ours-strict"),
+    *("ours-relaxed", "fdr", "power", "speed", "real"),
 }
 
 
@@ -72,7 +72,11 @@ def synthetic_rows():
 
 def real_rows():
     """Accuracies 0.6 and 0.8 on the two folds of both repeats; HSIC-LASSO takes 3 times as many."""
-    for method, size in (("SmRMR2(PC, MCP)", 10), ("HSIC-LASSO (blocks)", 30), ("no features", 0)):
+    for method, size in (
+        ("paper (PC, MCP), relaxed", 10),
+        ("HSIC-LASSO (blocks)", 30),
+        ("no features", 0),
+    ):
         for repeat in range(2):
             for fold, accuracy in enumerate((0.6, 0.8)):
                 yield {
@@ -85,7 +89,7 @@ def truth_rows():
     """Per seed 4 and 6 true positions for one drug, 8 and 8 for another; 1 false one."""
     for dataset, counts in (("HIV APV", (4, 6)), ("HIV ATV", (8, 8)), ("Madelon", (5, 5))):
         for seed, n_true in enumerate(counts):
-            key = {"dataset": dataset, "method": "SmRMR(default)", "level": 0.2, "seed": seed}
+            key = {"dataset": dataset, "method": "knockoffs", "level": 0.2, "seed": seed}
             yield {**key, "status": "ok", "n_selected": n_true + 1, "n_true": n_true, "n_false": 1}
 
 
@@ -151,13 +155,13 @@ def fdrs(method, level, values):
 )
 def test_violations_by_hand(tmp_path, values, above_2, above_3):
     store = open_store(tmp_path, "synthetic")
-    store.append(fdrs("SmRMR(PC, L1)", 0.3, values))
-    store.append(fdrs("SmRMR2(PC, L1)", 0.3, [1.0] * 6))  # promises nothing
+    store.append(fdrs("paper (PC, L1)", 0.3, values))
+    store.append(fdrs("paper (PC, L1), relaxed", 0.3, [1.0] * 6))  # promises nothing
     store.append(fdrs("SIS", None, [1.0] * 6))
     table = cells(store.frame())
     assert len(violations(table, 2)) == above_2
     assert len(violations(table, 3)) == above_3
-    assert set(violations(table, 2)["method"]) <= {"SmRMR(PC, L1)"}
+    assert set(violations(table, 2)["method"]) <= {"paper (PC, L1)"}
 
 
 def test_failures_that_differ_in_numbers_are_one(filled):
@@ -169,7 +173,7 @@ def test_failures_that_differ_in_numbers_are_one(filled):
 def test_repeats_do_not_shrink_the_error_of_folds(filled):
     """By hand: the deviation of 0.6, 0.8, 0.6, 0.8 over the root of 2 folds."""
     table = fold_means(open_store(filled, "real").frame()).set_index("method")
-    ours = table.loc["SmRMR2(PC, MCP)"]
+    ours = table.loc["paper (PC, MCP), relaxed"]
     assert ours["accuracy"] == pytest.approx(0.7)
     assert ours["accuracy_se"] == pytest.approx((4 * 0.1**2 / 3) ** 0.5 / 2**0.5)
     assert (ours["n_selected"], ours["n_selected_se"], ours["fits"]) == (10, 0, 4)
@@ -211,19 +215,21 @@ def test_figures_are_svg_with_the_names_of_their_methods(filled, drawn):
     assert not any(b"<dc:date>" in path.read_bytes() for path in drawn.values())
     said = {name: set(ElementTree.parse(path).getroot().itertext()) for name, path in drawn.items()}
     for family in ("linear", "classes", "ours"):
-        strict, relaxed = said[f"{family}-smrmr"], said[f"{family}-smrmr2"]
-        assert {"SmRMR(default)", "SmRMR(PC, none)"} <= strict - relaxed
-        assert "SmRMR2(default)" in relaxed - strict
+        strict, relaxed = said[f"{family}-strict"], said[f"{family}-relaxed"]
+        assert {"knockoffs", "paper (PC, none)"} <= strict - relaxed
+        assert "knockoffs, relaxed" in relaxed - strict
         assert {"HSIC-LASSO", "all features", "no features", "TPR", "FDR"} <= strict & relaxed
-    assert ("accuracy" in said["classes-smrmr"], "MSE" in said["classes-smrmr"]) == (True, False)
-    assert "LASSO knockoffs" in said["linear-smrmr"]
-    assert "LASSO knockoffs" not in said["ours-smrmr"]  # failed on all its draws
-    assert "SmRMR(default)" in said["fdr"]
-    assert "SmRMR(PC, none)" not in said["fdr"]  # has one level
-    assert {"SmRMR(default)", "HSIC-LASSO", "1.a"} <= said["power"]
+    assert ("accuracy" in said["classes-strict"], "MSE" in said["classes-strict"]) == (True, False)
+    assert "LASSO knockoffs" in said["linear-strict"]
+    assert "LASSO knockoffs" not in said["ours-strict"]  # failed on all its draws
+    assert "knockoffs" in said["fdr"]
+    assert "paper (PC, none)" not in said["fdr"]  # has one level
+    assert {"knockoffs", "HSIC-LASSO", "1.a"} <= said["power"]
     assert "3.a" not in said["power"]  # has one n
-    assert {"SmRMR(default)", "LASSO knockoffs", "seconds"} <= said["speed"]
-    assert {"SmRMR2(PC, MCP)", "HSIC-LASSO (blocks)", "no features", "TOX_171"} <= said["real"]
+    assert {"knockoffs", "LASSO knockoffs", "seconds"} <= said["speed"]
+    assert {"paper (PC, MCP), relaxed", "HSIC-LASSO (blocks)", "no features", "TOX_171"} <= said[
+        "real"
+    ]
 
 
 def shuffled():
@@ -237,7 +243,7 @@ def test_same_rows_in_any_order_give_the_same_figures(drawn, tmp_path):
     """Oracle: what the same rows, stored in another order, gave; for speed of one design alone."""
     open_store(tmp_path, "synthetic").append([r for r in shuffled() if r["design"] == "1.a"])
     again = {path.stem: path for path in draw_figures(tmp_path)}
-    for name in ("linear-smrmr", "linear-smrmr2", "power"):
+    for name in ("linear-strict", "linear-relaxed", "power"):
         assert again[name].read_bytes() == drawn[name].read_bytes()
 
 
@@ -265,9 +271,9 @@ def test_tables_by_hand(filled):
     assert "| synthetic | 264 | 44 | 6-6 | 6 |" in text
     assert "| synthetic | LASSO knockoffs | 6 | ValueError: seed 0 \\| too large |" in text
     # true positions: (5 (1) + 8 (0)) / 2, and 5 (0)
-    assert "| HIV | SmRMR(default) | 0.20 | 6.50 (0.50) | 1.00 (0.00) | 7.50 (0.50) | 2 |" in text
-    assert "| Madelon | SmRMR(default) | 0.20 | 5.00 (0.00) | 1.00 (0.00)" in text
-    assert "| TOX_171 | SmRMR2(PC, MCP) | 0.70 (0.08) | 10.0 (0.0) | 4 |" in text
+    assert "| HIV | knockoffs | 0.20 | 6.50 (0.50) | 1.00 (0.00) | 7.50 (0.50) | 2 |" in text
+    assert "| Madelon | knockoffs | 0.20 | 5.00 (0.00) | 1.00 (0.00)" in text
+    assert "| TOX_171 | paper (PC, MCP), relaxed | 0.70 (0.08) | 10.0 (0.0) | 4 |" in text
     place = ("1.a", 500, "HSIC-LASSO")
     good = [r for r in synthetic_rows() if (r["design"], r["n"], r["method"]) == place]
     means = [(mean(r[x] for r in good), stdev(r[x] for r in good)) for x in ("tpr", "fdr")]
@@ -277,7 +283,9 @@ def test_tables_by_hand(filled):
 
 def test_claims_stand_beside_our_numbers(tmp_path):
     """By hand: scores 3 and 5 have the mean 4 and the standard error 1."""
-    rows = [row("SmRMR2(PC, none)", 0.3, seed, score=s) for seed, s in enumerate((3.0, 5.0))]
+    rows = [
+        row("paper (PC, none), relaxed", 0.3, seed, score=s) for seed, s in enumerate((3.0, 5.0))
+    ]
     open_store(tmp_path, "synthetic").append(rows)
     open_store(tmp_path, "real").append(real_rows())
     lines = claims(read_stores(tmp_path)).splitlines()[2:]
@@ -285,16 +293,16 @@ def test_claims_stand_beside_our_numbers(tmp_path):
     said = {claim: (paper, ours) for claim, paper, ours in parts}
     assert said["MSE on 1.a, n=100, p=100, PC without penalty"] == (
         "3.8",
-        "SmRMR2(PC, none) 4.00 (1.00), 2 seeds",
+        "paper (PC, none), relaxed: 4.00 (1.00), 2 seeds",
     )
     assert said["MSE on 1.a, n=100, p=500, PC without penalty"] == ("6.7", "not run")
-    ratio = "SmRMR2(PC, MCP) 3.00, 1 data sets"
-    assert said["features of HSIC-LASSO for one of SmRMR, real data"] == ("about 3", ratio)
-    assert "SmRMR2(PC, MCP) 0.70 (0.08), 4 fits" in said["accuracy on TOX_171"][1]
+    ratio = "paper (PC, MCP), relaxed: 3.00, 1 data sets"
+    assert said["features of HSIC-LASSO for one of ours, real data"] == ("about 3", ratio)
+    assert "paper (PC, MCP), relaxed: 0.70 (0.08), 4 fits" in said["accuracy on TOX_171"][1]
     assert said["accuracy on orlraws10P"][1] == "not run"
     open_store(tmp_path, "truth").append(truth_rows())
     line = next(x for x in claims(read_stores(tmp_path)).splitlines() if "findings in HIV" in x)
-    assert "SmRMR(default) 6.50 (0.50) / 1.00 (0.00)" in line
+    assert "knockoffs: 6.50 (0.50) / 1.00 (0.00)" in line
 
 
 def test_without_rows_there_is_nothing_to_draw(tmp_path):

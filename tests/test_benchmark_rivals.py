@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.metadata import version
 
 import numpy as np
@@ -15,8 +16,8 @@ import smrmr
 from benchmarks import rivals
 from benchmarks.experiments.synthetic import levels_of, null_shares, run_grid, scored_rows, select
 from benchmarks.grids.read import Cell, Grid, read_grid
-from benchmarks.methods import METHODS, YARDSTICK
-from benchmarks.stores import NULL, open_store
+from benchmarks.methods import KNOCKOFFS, METHODS, RANKINGS, TESTS, YARDSTICK
+from benchmarks.stores import NULL, open_store, read_stores
 from smrmr import Recipe, simulate
 from smrmr.designs import DESIGNS, Simulation
 
@@ -32,12 +33,10 @@ def drawn():
     return simulate("1.d", 60, 95, random_state=2)
 
 
-@pytest.mark.parametrize(("name", "rule"), [("tests", "bh"), ("tests, BY", "by")])
+@pytest.mark.parametrize(("name", "rule"), [("smrmr", "bh"), ("smrmr (BY)", "by")])
 def test_tests_are_those_of_the_library_at_every_level(drawn, name, rule):
     """Oracle: the library, fitted with that rule and asked at each level."""
-    whole = smrmr.select(
-        drawn.X, drawn.y, Recipe(control=f"tests(multiplicity={rule})", alike=None), rng=3
-    )
+    whole = smrmr.select(drawn.X, drawn.y, Recipe(control=f"tests(rule={rule})", alike=None), rng=3)
     for level, features in zip(LEVELS, select(drawn, keys_of(name))[0], strict=True):
         assert_array_equal(features, np.sort(whole.at(level).selected))
 
@@ -60,14 +59,43 @@ def test_null_shares_by_hand():
     assert list(NULL.values()) == ["null_05", "null_01", "null_001"]
 
 
-def test_rows_of_one_fit_share_its_cost_and_carry_its_version(drawn):
-    rows = list(scored_rows(keys_of("tests", "tests, BY", "SIS + BH", "SIS"), drawn))
+def test_rows_of_one_fit_share_its_cost(drawn):
+    rows = list(scored_rows(keys_of("smrmr", "smrmr (BY)", "SIS + BH", "SIS"), drawn))
     assert len({row["seconds"] for row in rows[:9]}) == 1
-    assert {row["version"] for row in rows} == {f"smrmr {smrmr.__version__}"}
     assert rows[0]["null_05"] == rows[3]["null_05"]  # BH and BY have the same p-values
     assert "null_05" not in rows[-1]
+
+
+def test_versions_are_those_of_the_package_or_of_our_code():
+    assert METHODS["smrmr"].version == METHODS["SIS + BH"].version == TESTS
+    assert METHODS["knockoffs"].version == METHODS["knockoffs, relaxed"].version == KNOCKOFFS
+    assert METHODS["smrmr"].package is None
     pytest.importorskip("knockpy", reason="needs: pip install smrmr[bench]")
     assert METHODS["MLR knockoffs"].version == f"knockpy {version('knockpy')}"
+
+
+def test_a_raised_version_is_computed_again_and_shown_alone(tmp_path, monkeypatch):
+    """Oracle: the rows that the first version left, and the number of rows of each version."""
+    grid = Grid((Cell("1.a", 40, 12, 2),), ("smrmr", "SIS"), (0.3,))
+    store = open_store(tmp_path, "yardstick")
+    run_grid(grid, store, predict=False)
+    run_grid(grid, store, predict=False)
+    before = store.path.read_bytes()
+    assert before.count(b"\n") == 1 + 4
+    monkeypatch.setitem(METHODS, "smrmr", replace(METHODS["smrmr"], source="tests 10"))
+    run_grid(grid, store, predict=False)
+    assert store.path.read_bytes().startswith(before)
+    counts = store.frame().groupby(["method", "version"]).size().to_dict()
+    assert counts == {("smrmr", TESTS): 2, ("smrmr", "tests 10"): 2, ("SIS", RANKINGS): 2}
+    shown = read_stores(tmp_path)["yardstick"]
+    assert dict(zip(shown["method"], shown["version"], strict=True)) == {
+        "smrmr": "tests 10",
+        "SIS": RANKINGS,
+    }
+    assert len(shown) == 4
+    older = {"method": "smrmr", "version": "tests 9", "seed": 5}
+    store.append([row | older for row in shown.to_dict("records")[:1]])
+    assert len(read_stores(tmp_path)["yardstick"]) == 4  # 9 comes before 10
 
 
 def test_rivals_refuse_what_they_cannot_take():
@@ -136,21 +164,21 @@ def test_rivals_find_what_is_easy(name, design):
 def test_cells_may_have_methods_of_their_own(tmp_path):
     file = tmp_path / "own.toml"
     file.write_text(
-        'methods = ["tests"]\nlevels = [0.1, 0.3]\ndesigns = ["1.a", "3.a"]\n'
+        'methods = ["smrmr"]\nlevels = [0.1, 0.3]\ndesigns = ["1.a", "3.a"]\n'
         "[[cells]]\nn = [50]\np = [20]\nseeds = 2\n"
-        '[[cells]]\nmethods = ["SIS", "tests"]\ndesigns = ["1.a"]\nn = [50]\np = [20]\nseeds = 1\n'
+        '[[cells]]\nmethods = ["SIS", "smrmr"]\ndesigns = ["1.a"]\nn = [50]\np = [20]\nseeds = 1\n'
     )
     grid = read_grid(str(file))
     assert [(c.design, seed, c.methods) for c, seed in grid.draws()] == [
-        ("1.a", 0, ("tests", "SIS")),
-        ("3.a", 0, ("tests",)),
-        ("1.a", 1, ("tests",)),
-        ("3.a", 1, ("tests",)),
+        ("1.a", 0, ("smrmr", "SIS")),
+        ("3.a", 0, ("smrmr",)),
+        ("1.a", 1, ("smrmr",)),
+        ("3.a", 1, ("smrmr",)),
     ]
-    assert levels_of("tests", grid.levels) == (0.1, 0.3)
+    assert levels_of("smrmr", grid.levels) == (0.1, 0.3)
     part = [(c.design, seed, c.methods) for c, seed in grid.only(["SIS"]).draws()]
     assert part == [("1.a", 0, ("SIS",))]
-    with pytest.raises(ValueError, match="this grid does not run GCM, but tests, SIS"):
+    with pytest.raises(ValueError, match="this grid does not run GCM, but smrmr, SIS"):
         grid.only(["GCM"])
     assert levels_of("SIS", grid.levels) == (None,)
 
@@ -185,14 +213,14 @@ def test_the_yardstick_holds_what_it_promises():
     assert [fast[size] for size in ((500, 500), (500, 2000), (100, 5000))] == [20, 20, 20]
     assert slow == dict.fromkeys(sizes, 10)
     run = {name for cell in grid.cells for name in cell.methods or grid.methods}
-    assert run == {*YARDSTICK, "SmRMR(default)", "SmRMR(PC, MCP)", "LASSO knockoffs"}
+    assert run == {*YARDSTICK, "knockoffs", "paper (PC, MCP)", "LASSO knockoffs"}
 
 
 def test_rows_of_the_yardstick_are_resumed_and_added_to(tmp_path):
     """Oracle: the rows of a run that knew from the start what another was told in two steps."""
-    few = Grid((Cell("1.a", 40, 12, 1),), ("tests",), (0.1, 0.3))
+    few = Grid((Cell("1.a", 40, 12, 1),), ("smrmr",), (0.1, 0.3))
     more = Grid(
-        (Cell("1.a", 40, 12, 1), Cell("null", 40, 12, 2, ("SIS + BH",))), ("tests",), LEVELS
+        (Cell("1.a", 40, 12, 1), Cell("null", 40, 12, 2, ("SIS + BH",))), ("smrmr",), LEVELS
     )
     grown, whole = (open_store(tmp_path / name, "yardstick") for name in "ab")
     run_grid(few, grown, predict=False)

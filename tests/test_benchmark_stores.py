@@ -1,8 +1,13 @@
-"""Rows of the benchmark that survive a kill, and grids that are read or refused. Fast."""
+"""Rows of the benchmark that survive a kill, grids that are read or refused, scripts that fit."""
 
 from __future__ import annotations
 
+import ast
+import re
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -13,6 +18,9 @@ from benchmarks.grids.read import RealGrid, read_grid, read_real_grid
 from benchmarks.methods import METHODS, ONLY_WHERE_NAMED
 from benchmarks.stores import Store
 from smrmr.designs import DESIGNS
+
+ROOT = Path(__file__).parents[1]
+SCRIPTS = sorted((ROOT / "benchmarks").rglob("*.py"))
 
 
 @pytest.fixture
@@ -198,3 +206,26 @@ def test_bad_grids_of_data_are_refused(tmp_path, text, fault):
 def test_an_unknown_grid_of_data_is_refused():
     with pytest.raises(ValueError, match=r"no grid 'fast'\. Name one of quick, full"):
         read_real_grid("fast")
+
+
+def names_of_the_library(script):
+    """Names of smrmr that a script imports, within functions too, or reaches by dots."""
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "smrmr":
+            yield from (f"{node.module}.{name.name}" for name in node.names if not node.level)
+        elif isinstance(node, ast.Attribute):
+            yield from re.findall(r"^smrmr(?:\.\w+)+$", ast.unparse(node))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_what_scripts_take_from_the_library_is_there(script):
+    """Oracle: the library; scripts that nobody runs for months would break unseen."""
+    for name in names_of_the_library(script):
+        first, *rest = name.split(".")
+        value = import_module(first)
+        for part in rest:
+            if not isinstance(value, ModuleType):
+                break
+            if not hasattr(value, part):
+                import_module(f"{value.__name__}.{part}")
+            value = getattr(value, part)

@@ -31,7 +31,7 @@ from benchmarks.report.yardstick import (
 from benchmarks.stores import open_store, read_stores
 from benchmarks.studies.calibration import one, study
 
-FDRS = {"tests": [0.0, 0.2, 0.4, 0.2, 0.2, 0.2], "T-Rex": [0.5] * 6}
+FDRS = {"smrmr": [0.0, 0.2, 0.4, 0.2, 0.2, 0.2], "T-Rex": [0.5] * 6}
 
 
 def row(design, method, level, seed, **values):
@@ -49,8 +49,8 @@ def made_up():
                     continue
                 tpr = 1.0 if design == "1.a" else 0.5
                 null = {"null_05": 0.05 * seed, "null_01": 0.01, "null_001": 0.0}
-                p_values = null if method == "tests" else {}
-                size = 0 if design == "2.b" and method == "tests" else 4
+                p_values = null if method == "smrmr" else {}
+                size = 0 if design == "2.b" and method == "smrmr" else 4
                 yield row(design, method, 0.3, seed, tpr=tpr, fdr=fdr, n_selected=size, **p_values)
 
 
@@ -70,10 +70,10 @@ def test_designs_and_what_they_come_to_by_hand(folder):
     """By hand: FDR 0.2 with its error; ten of them have an error smaller by the root of ten."""
     table = designs_table(cells(open_store(folder, "yardstick").frame(), measured=MEASURED))
     said = lines(table)
-    se = stdev(FDRS["tests"]) / 6**0.5
-    assert said["design"] == ["tests", "T-Rex"]  # as the package lists them
+    se = stdev(FDRS["smrmr"]) / 6**0.5
+    assert said["design"] == ["smrmr", "T-Rex"]  # as the package lists them
     ours, rival = 0, 1
-    assert mean(FDRS["tests"]) == pytest.approx(0.2)
+    assert mean(FDRS["smrmr"]) == pytest.approx(0.2)
     assert said["1.a"][ours] == f"1.00 / 0.20 ({se:.2f})"
     assert said["3.a"][rival] == "- / -"
     assert said["mean of the paper's"][ours] == f"0.55 / 0.20 ({se / 10**0.5:.2f})"
@@ -86,13 +86,13 @@ def test_designs_and_what_they_come_to_by_hand(folder):
 def test_null_p_values_are_counted_by_data_set(folder):
     """By hand: shares 0, 0.05, ..., 0.25 of 0.05 are 2.5 on average; one fit counts once."""
     store = open_store(folder, "yardstick")
-    extra = [dict(r, level=0.1) for r in made_up() if r["method"] == "tests"]
+    extra = [dict(r, level=0.1) for r in made_up() if r["method"] == "smrmr"]
     store.append(extra)
-    store.append(dict(r, method="tests, BY") for r in extra)
+    store.append(dict(r, method="smrmr (BY)") for r in extra)
     said = lines(calibration(store.frame()))
-    assert list(said) == ["method", "---|---|---|---|---|---", "tests"]
+    assert list(said) == ["method", "---|---|---|---|---|---", "smrmr"]
     error = stdev([0, 1, 2, 3, 4, 5] * 10) / 60**0.5
-    assert said["tests"] == ["100", "60", f"2.50 ({error:.2f})", "1.00 (0.00)", "0.00 (0.00)"]
+    assert said["smrmr"] == ["100", "60", f"2.50 ({error:.2f})", "1.00 (0.00)", "0.00 (0.00)"]
 
 
 def test_rivals_that_find_more_are_named(folder):
@@ -111,7 +111,7 @@ def test_rivals_that_find_more_are_named(folder):
     assert lines(table)["1.b"] == entries
     assert not {"1.a", *PAPER[2:]} & set(lines(table))
     assert "No rival" in beaten(cells(frame[frame["design"] == "1.a"], measured=MEASURED))
-    assert beaten(cells(frame[frame["method"] == "tests"], measured=MEASURED)) == ""
+    assert beaten(cells(frame[frame["method"] == "smrmr"], measured=MEASURED)) == ""
 
 
 def test_empty_answers_count_where_a_rival_finds_something(folder):
@@ -120,13 +120,13 @@ def test_empty_answers_count_where_a_rival_finds_something(folder):
     assert lines(left_empty(frame))["100"] == ["100", "0.30", "54", "0.11"]
     frame.loc[frame["design"] == "2.b", "tpr"] = 0.0
     assert lines(left_empty(frame))["100"] == ["100", "0.30", "48", "0.00"]
-    assert left_empty(frame[frame["method"] == "tests"]) == ""
+    assert left_empty(frame[frame["method"] == "smrmr"]) == ""
 
 
 def test_the_table_of_rivals_has_those_that_took_all_designs(folder):
     """By hand: d0CRT took nine designs of ten, so that its mean would be of other designs."""
     store = open_store(folder, "yardstick")
-    store.append([dict(r, level=0.1) for r in made_up() if r["method"] == "tests"])
+    store.append([dict(r, level=0.1) for r in made_up() if r["method"] == "smrmr"])
     store.append([dict(r, level=0.1, method="d0CRT") for r in made_up() if r["method"] == "T-Rex"])
     ranked = [row(design, "mRMR (MID)", None, 0, tpr=0.5, fdr=0.75) for design in PAPER]
     open_store(folder, "synthetic").append(ranked)
@@ -145,11 +145,11 @@ def test_the_files_say_what_was_run(folder, tmp_path):
     text = write_yardstick(folder).read_text()
     said = lines(text)
     assert "### n=100, p=100, level 0.3" in text
-    assert said["tests"][0] == "100"  # of the last table with such a row, null p-values
+    assert said["smrmr"][0] == "100"  # of the last table with such a row, null p-values
     assert "| T-Rex | smrmr 9 | 9 | 9 | 9 | 0.00 | 1 | 2.00 |" in text
-    assert "| tests | smrmr 9 | 10 | 0 | 0 | 0.10 | 0 | 2.00 |" in text
+    assert "| smrmr | smrmr 9 | 10 | 0 | 0 | 0.10 | 0 | 2.00 |" in text
     docs = yardstick(read_stores(folder))
-    assert "### Designs at level 0.3, `tests`\n\n| design |" in docs
+    assert "### Designs at level 0.3, `smrmr`\n\n| design |" in docs
     assert "| 2.a | 0.50 / 0.20" in docs
     empty = tmp_path / "empty"
     assert write_yardstick(empty) is None
@@ -248,7 +248,7 @@ def test_a_table_without_an_address_says_where_to_put_it(tmp_path, monkeypatch):
 def test_rows_of_planted_targets_are_kept(tables, tmp_path, monkeypatch):
     """Oracle: what the first run wrote; a second one adds a seed and computes nothing again."""
     monkeypatch.setattr(planted, "DATASETS", ("small", "nowhere"))
-    monkeypatch.setattr(planted, "COMPARED", ("SmRMR(PC, MCP)",))
+    monkeypatch.setattr(planted, "COMPARED", ("paper (PC, MCP)",))
     monkeypatch.setitem(SOURCES, "nowhere", Source("nowhere", ((File("x"),),), 1, 1, read_mouse))
     out = tmp_path / "out"
     with pytest.warns(UserWarning, match="data sets left out: nowhere"):

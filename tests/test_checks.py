@@ -9,9 +9,10 @@ import pytest
 
 from recipes import recipe
 from smrmr import Recipe, select
-from smrmr.report import knockoffs, render, tests
+from smrmr.report import render
 from smrmr.report.checks import checked
 from smrmr.report.conditional.checks import histogram_verdict
+from smrmr.report.parts import REPORT_PARTS
 from test_report import Page, reweighted
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
@@ -32,8 +33,8 @@ def filtered():
 
 
 def verdict(selection, name):
-    account = {"tests": tests, "knockoffs": knockoffs}[selection.evidence.kind]
-    found = {known: said for known, _, said in checked(selection, account.CHECKS)}
+    checks = REPORT_PARTS[selection.evidence.kind].CHECKS
+    found = {known: said for known, _, said in checked(selection, checks)}
     return found[name]
 
 
@@ -48,18 +49,18 @@ EVEN = (np.arange(100) + 0.5) / 100
     ("p", "word", "told"),
     [
         (EVEN, "fine", "about as many"),
-        (EVEN**0.3, "look at this", "lean towards 1"),
-        (0.55 * EVEN, "look at this", "very many features matter a little"),
+        (EVEN**0.3, "look at this", "p-values are too large"),
+        (0.55 * EVEN, "look at this", "very many features have weak effects"),
         (np.where(EVEN < 0.3, EVEN, 1.0), "not tested", "too few"),
     ],
 )
 def test_p_values_should_be_even(tested, p, word, told):
-    """Oracle: p-values that are even by construction, bent upwards, bent downwards, or few."""
+    """Oracle: p-values that are even by construction, too large, too small, or few."""
     said = verdict(changed(tested, p_of_hypotheses=p), "histogram")
     assert said.word == word
-    assert told in said.told
+    assert told in said.text
     low, high = np.sum((p > 0.1) & (p <= 0.5)), np.sum((p > 0.5) & (p <= 0.9))
-    assert word == "not tested" or f"{low} p-values lie between 0.1 and 0.5, {high}" in said.told
+    assert word == "not tested" or f"{low} p-values lie between 0.1 and 0.5, {high}" in said.text
 
 
 def test_even_p_values_raise_no_alarm(tested, rng):
@@ -70,13 +71,13 @@ def test_even_p_values_raise_no_alarm(tested, rng):
     assert words.count("look at this") <= 3
 
 
-def test_the_guard_is_told(tested):
-    assert verdict(changed(tested, guarded=np.array([], int)), "guard").word == "fine"
-    raised = verdict(changed(tested, guarded=np.array([3, 4])), "guard")
+def test_checks_of_residuals_are_reported(tested):
+    assert verdict(changed(tested, raised=np.array([], int)), "residuals").word == "fine"
+    raised = verdict(changed(tested, raised=np.array([3, 4])), "residuals")
     assert raised.word == "look at this"
-    assert "2 features depend" in raised.told
-    off = {**tested.evidence.settings, "guard": False}
-    assert verdict(changed(tested, settings=off), "guard").word == "not tested"
+    assert "2 features depend" in raised.text
+    off = {**tested.evidence.settings, "check_residuals": False}
+    assert verdict(changed(tested, settings=off), "residuals").word == "not tested"
 
 
 def test_fits_that_explain_nothing_are_to_be_looked_at(tested):
@@ -84,21 +85,21 @@ def test_fits_that_explain_nothing_are_to_be_looked_at(tested):
     for share, word in ((0.62, "fine"), (0.01, "look at this"), (-0.3, "look at this")):
         said = verdict(changed(tested, fits=(replace(fit, explained={"LASSO": share}),)), "fits")
         assert said.word == word
-        assert ("62%" in said.told) == (share == 0.62)
+        assert ("62%" in said.text) == (share == 0.62)
 
 
-def test_features_that_nearly_made_it_are_counted(tested):
+def test_near_misses_are_counted(tested):
     """Oracle: Benjamini and Hochberg's q-values of three small p-values among 100, by hand."""
     p = np.full(100, 0.9)
     p[:2] = 1e-6
     p[2] = 0.0042  # q-value 0.14
     said = verdict(changed(tested, p_of_hypotheses=p), "best")
     assert said.word == "look at this"
-    assert "1 more feature nearly made it: q-values up to 0.14 at level 0.1" in said.told
+    assert "1 near miss: q-values up to 0.14 at level 0.1" in said.text
     p[2] = 0.0048  # 0.16
     said = verdict(changed(tested, p_of_hypotheses=p), "best")
     assert said.word == "fine"
-    assert "q-value of 0.16" in said.told
+    assert "q-value of 0.16" in said.text
 
 
 def test_findings_that_are_not_seen_alone_are_named(tested):
@@ -107,23 +108,25 @@ def test_findings_that_are_not_seen_alone_are_named(tested):
     marginal[1] = 0.5
     said = verdict(changed(tested, marginal=marginal), "alone")
     assert said.word == "look at this"
-    assert said.told.startswith(f"1 of {len(tested.selected)} findings is seen only once other")
-    assert said.told.endswith("for: x1.")
+    assert said.text.startswith(
+        f"1 of {len(tested.selected)} findings is associated with the target"
+    )
+    assert said.text.endswith("only adjusted for others: x1.")
     nothing = changed(tested, p_of_hypotheses=np.full(100, 0.9))
     assert verdict(nothing, "alone").word == "not tested"
 
 
 def test_findings_that_repeat_each_other_are_named(tested):
-    n = len(tested.picture.features)
+    n = len(tested.plot_data.features)
     for value, word in ((0.1, "fine"), (0.6, "look at this")):
         matrix = np.where(np.eye(n) > 0, 1.0, 0.01)
-        at = [int(np.flatnonzero(tested.picture.features == k)[0]) for k in (0, 1)]
+        at = [int(np.flatnonzero(tested.plot_data.features == k)[0]) for k in (0, 1)]
         matrix[np.ix_(at, at)] = np.array([[1.0, value], [value, 1.0]])
-        picture = replace(tested.picture, redundancy=matrix)
-        said = verdict(replace(tested, picture=picture), "redundancy")
+        picture = replace(tested.plot_data, redundancy=matrix)
+        said = verdict(replace(tested, plot_data=picture), "redundancy")
         assert said.word == word
-        assert f"an association of {value:.2f}" in said.told
-        assert {"x0", "x1"} <= set(said.told.replace(":", "").split())
+        assert f"an association of {value:.2f}" in said.text
+        assert {"x0", "x1"} <= set(said.text.replace(":", "").split())
 
 
 def test_what_adjusting_took_away_is_named(tested):
@@ -134,7 +137,7 @@ def test_what_adjusting_took_away_is_named(tested):
     raw[top] *= 3
     said = verdict(replace(tested, unadjusted=raw), "adjusting")
     assert said.word == "look at this"
-    assert said.told.endswith(f"once covariates are adjusted for: x{top}.")
+    assert said.text.endswith(f"when adjusted for the covariates: x{top}.")
     assert verdict(replace(tested, unadjusted=before), "adjusting").word == "fine"
     with pytest.raises(KeyError):
         verdict(tested, "adjusting")  # nothing was adjusted for
@@ -144,9 +147,9 @@ def test_independence_of_rows_is_stated_and_not_tested(tested, filtered):
     for found in (tested, filtered):
         said = verdict(found, "rows")
         assert said.word == "not tested"
-        assert "no sample was measured twice" in said.told
-    grouped = replace(tested, rows_asked="means", n_groups_of_rows=20)
-    assert "Groups are independent of each other" in verdict(grouped, "rows").told
+        assert "no sample was measured twice" in said.text
+    grouped = replace(tested, row_comparison="means", n_groups_of_rows=20)
+    assert "Groups are independent of each other" in verdict(grouped, "rows").text
 
 
 def test_knockoffs_are_judged(filtered):
@@ -159,30 +162,30 @@ def test_knockoffs_are_judged(filtered):
     good = replace(draw.diagnosis, moment_p=0.5, curve_p=0.5, accuracy_p=0.5)
     assert said("diagnosis", diagnosis=good).word == "fine"
     bad = said("diagnosis", diagnosis=replace(good, moment_p=0.001))
-    assert (bad.word, "cannot be relied on" in bad.told) == ("look at this", True)
+    assert (bad.word, "cannot be relied on" in bad.text) == ("look at this", True)
     assert said("lambda", at_floor=False).word == "fine"
     assert said("lambda", at_floor=True).word == "look at this"
     assert said("lambda", losses=np.full(len(draw.losses), np.nan)).word == "not tested"
     assert said("relevance", n_screen=0).word == "fine"
     assert said("relevance", n_screen=50).word == "not tested"
     assert verdict(filtered, "fdp").word == "fine"
-    assert "at most" in verdict(filtered, "fdp").told
+    assert "at most" in verdict(filtered, "fdp").text
     assert verdict(filtered.at(0.01), "fdp").word == "not tested"
     assert verdict(filtered, "importance").word == "fine"
     lost = reweighted(filtered, lambda W: -np.abs(W))
-    assert verdict(lost, "importance").told == "No feature did better than its knockoff."
+    assert verdict(lost, "importance").text == "No feature did better than its knockoff."
     assert verdict(filtered.at(0.01), "importance").word == "look at this"
 
 
 def test_every_check_is_folded_and_begins_with_its_verdict(tested, filtered):
     """Law: one folded element per check whose first words are the verdict's."""
-    for found, account in ((tested, tests), (filtered, knockoffs)):
+    for found in (tested, filtered):
         page = Page(render(found))
-        answers = checked(found, account.CHECKS)
+        answers = checked(found, REPORT_PARTS[found.evidence.kind].CHECKS)
         assert {said.word for _, _, said in answers} <= WORDS
         for name, check, said in answers:
             text = " ".join(page.text[f"check-{name}"].split())
-            assert text.startswith(f"{said.word.capitalize()} {check.asks} {said.told}")
+            assert text.startswith(f"{said.word.capitalize()} {check.question} {said.text}")
         folded = [attributes for tag, attributes in page.elements if tag == "details"]
         assert all("open" not in attributes for attributes in folded)
         assert {f"check-{name}" for name, _, _ in answers} <= {a.get("id") for a in folded}

@@ -10,23 +10,22 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import Lasso, LinearRegression
 
-import smrmr.conditional.ridge as ridge_module
+import smrmr.conditional.distillers.kernel_ridge as ridge_module
 from smrmr import ConditionalTests, Recipe, SmRMR, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
-from smrmr.conditional.guard import still_depends
+from smrmr.conditional import Absolute, Blend, Kernel
+from smrmr.conditional.combine import combine, combine_groups, combine_targets, p_values
+from smrmr.conditional.distillers.blend import logistic_residual
+from smrmr.conditional.distillers.kernel_ridge import MIXES, RIDGES, KernelRidge
+from smrmr.conditional.distillers.paths import fit_path
+from smrmr.conditional.distillers.regressors import Regressors
 from smrmr.conditional.inputs import Inputs
-from smrmr.conditional.null import covariance_tail
-from smrmr.conditional.p_values import (
-    WEIGHTS,
-    combine,
-    combine_groups,
-    correlation_tail,
-    over_parts,
-    p_values,
-    second_opinion,
-)
-from smrmr.conditional.paths import fit_path
-from smrmr.conditional.rank_statistics import (
+from smrmr.conditional.residual_checks import residual_is_dependent
+from smrmr.conditional.residuals import Neighbours, find_neighbours, residuals_of
+from smrmr.conditional.scores import draw_tie_breakers, standardised
+from smrmr.conditional.statistics import as_statistics, gcm_p_values
+from smrmr.conditional.statistics.null import covariance_tail
+from smrmr.conditional.statistics.rank_covariances import (
     GRID,
     MOST_COUNTED,
     covariance_of_ranks,
@@ -34,14 +33,10 @@ from smrmr.conditional.rank_statistics import (
     rank_table,
     ranks_of,
 )
-from smrmr.conditional.regressors import Regressors
-from smrmr.conditional.residuals import Neighbours, compare, find_neighbours, residual
-from smrmr.conditional.ridge import MIXES, RIDGES, KernelRidge
-from smrmr.conditional.scores import Part, draw_tie_breakers, standardised
-from smrmr.conditional.target_fits import TargetFitter, through_link
 from thinned import thinned
 
 TESTS = Recipe(control="tests")
+STATISTICS = as_statistics("pc+linear+spread+absolute")
 
 
 def p_of(X, y, recipe=TESTS):
@@ -62,9 +57,10 @@ def kernel_ridge(x, y):
     return KernelRidge(Regressors(np.concatenate([x, x]), nothing(len(y))), tuple(range(len(x))), y)
 
 
-def fitter(Z, y, proposals=("lasso", "mcp")):
-    regressors = Regressors(np.concatenate([Z, standardised(np.abs(Z))]), nothing(len(y)))
-    return TargetFitter(regressors, Part("target", standardised(y[None])[0]), proposals)
+def pairs_of(Z, near, E, covariate_basis):
+    """Residuals of all rows of Z, which fit into one block, beside each row of E."""
+    ((_, found),) = residuals_of(Z, np.arange(len(near.linear)), near, E, covariate_basis)
+    return found, list(found.pairs(draw_tie_breakers(Z.shape[1])))
 
 
 # -- the pieces
@@ -338,35 +334,35 @@ def test_residuals_are_those_of_least_squares(rng):
     e -= e.mean()
     near = Neighbours(np.array([[1, 2, -1]]), np.array([[-1]]))
     covariate_basis = np.linalg.qr(standardised(rng.standard_normal((3, 70))).T)[0].T
-    r = residual(Z, 0, near.straight[0], near.bent[0], covariate_basis)
+    found, (pairs,) = pairs_of(Z, near, e[None], covariate_basis)
+    (r,) = found.values
     others = np.vstack([Z[[1, 2]], covariate_basis]).T
     np.testing.assert_allclose(
         r, Z[0] - LinearRegression().fit(others, Z[0]).predict(others), atol=1e-12
     )
-    found = compare(Z, np.array([0]), near, e[None], draw_tie_breakers(70), covariate_basis)
     design = np.c_[np.ones(70), others, Z[0]]
     coefficients, (rss,), *_ = np.linalg.lstsq(design, e, rcond=None)
     error = np.sqrt(rss / 63 * np.linalg.inv(design.T @ design)[6, 6])
     t = coefficients[6] / error
-    assert found.rank[0] == 5
-    partial = found.correlation[0, 0]
+    assert pairs.rank[0] == 5
+    partial = pairs.moments.correlation[0]
     assert partial * np.sqrt(63 / (1 - partial**2)) == pytest.approx(t)
     free = e - LinearRegression().fit(others, e).predict(others)
-    assert found.correlation_abs_e[0, 0] == pytest.approx(np.corrcoef(r, np.abs(free))[0, 1])
-    scores = normal_scores_of(free)
-    assert found.correlation_abs_r[0, 0] == pytest.approx(np.corrcoef(np.abs(r), scores)[0, 1])
-    assert second_opinion(found, 70, False)[0, 0] == pytest.approx(
+    np.testing.assert_allclose(pairs.target[0], free, atol=1e-12)
+    moments, scores = pairs.moments, normal_scores_of(free)
+    assert moments.correlation_abs_e[0] == pytest.approx(np.corrcoef(r, np.abs(free))[0, 1])
+    assert moments.correlation_abs_r[0] == pytest.approx(np.corrcoef(np.abs(r), scores)[0, 1])
+    assert gcm_p_values(pairs, False)[0] == pytest.approx(
         2 * stats.t.sf(abs(stats.ttest_1samp(r * free, 0).statistic), 63)
     )
 
 
-def test_of_tied_columns_only_the_mean_is_asked_about(rng):
+def test_of_tied_columns_only_the_mean_is_tested(rng):
     """Oracle: the tests of scipy; the larger p-value counts, and with ties no other."""
     n = 90
     Z = standardised(rng.integers(0, 2, (2, n)) * 1.0)
     E = standardised(rng.standard_normal((5, n)) + Z[0] * [[0], [0.2], [0.4], [0.6], [2]])
-    none = np.full((2, 1), -1)
-    found = compare(Z, np.arange(2), Neighbours(none, none), E, draw_tie_breakers(n), nothing(n))
+    found, pairs = pairs_of(Z, Neighbours.none(2), E, nothing(n))
     expected = [
         [
             max(
@@ -377,26 +373,31 @@ def test_of_tied_columns_only_the_mean_is_asked_about(rng):
         ]
         for z in Z
     ]
-    p = p_values(found, n, False, np.array([True, True]))
+
+    def p_of_pairs(tied):
+        tied = np.array(tied)
+        return np.stack([p_values(q, STATISTICS, False, tied, found.variance) for q in pairs], 1)
+
+    p = p_of_pairs([True, True])
     np.testing.assert_allclose(p, expected, rtol=1e-8)
-    assert (p_values(found, n, False, np.array([True, False]))[1] != p[1]).all()
+    assert (p_of_pairs([True, False])[1] != p[1]).all()
 
 
-def test_the_guard_sees_what_correlation_does_not(rng):
+def test_checks_of_residuals_see_what_correlation_does_not(rng):
     """Oracle: how r was made: from another feature, from its own, from none."""
     Z = columns(rng, p=60, n=150)
     noise = rng.standard_normal((2, 150))
     inputs = inputs_of(Z)
-    assert still_depends(inputs, 3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
-    assert still_depends(inputs, 3, np.array([3]), np.exp(Z[7]) * noise[0])
-    assert not still_depends(inputs, 7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
-    assert not still_depends(inputs, 3, np.array([3]), noise[1])
+    assert residual_is_dependent(inputs, 3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
+    assert residual_is_dependent(inputs, 3, np.array([3]), np.exp(Z[7]) * noise[0])
+    assert not residual_is_dependent(inputs, 7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
+    assert not residual_is_dependent(inputs, 3, np.array([3]), noise[1])
 
 
-def test_the_guard_is_not_misled_by_many_features(rng):
-    """Oracle: its own level, 0.01, for features that depend on none of 2,000 others."""
+def test_checks_of_residuals_are_not_misled_by_many_features(rng):
+    """Oracle: their own level, 0.01, for features that depend on none of 2,000 others."""
     inputs = inputs_of(columns(rng, p=2000, n=100))
-    alarms = [still_depends(inputs, k, np.array([k]), inputs.Z[k]) for k in range(100)]
+    alarms = [residual_is_dependent(inputs, k, np.array([k]), inputs.Z[k]) for k in range(100)]
     assert sum(alarms) <= 5
 
 
@@ -404,20 +405,21 @@ def inputs_of(Z):
     p, n = Z.shape
     return Inputs(
         Z=Z, covariate_basis=nothing(n), covariates=nothing(n), features=np.arange(p),
-        feature_of=np.arange(p), hypotheses=(np.arange(p),), parts=(), fit_data=(),
-        marginal=np.ones(p), tied=np.zeros(p, bool), relevance=np.zeros(p), target="continuous",
-        tie_breakers=draw_tie_breakers(n), statistic="pc", statistic_weights=WEIGHTS,
+        feature_of=np.arange(p), hypotheses=(np.arange(p),), target=(), problems=[],
+        marginal=np.ones(p), relevance=np.zeros(p), tied=np.zeros(p, bool),
+        tie_breakers=draw_tie_breakers(n), statistics=STATISTICS,
     )  # fmt: skip
 
 
-def test_the_guard_only_raises_p_values():
-    """Oracle: the same tests without it, where every tenth feature is another one squared."""
+def test_checks_of_residuals_only_raise_p_values():
+    """Oracle: the same tests without them, where every tenth feature is another one squared."""
     data = simulate("curved", n=100, p=95, random_state=0)
-    with_guard = select(data.X, data.y, TESTS)
-    p, without = with_guard.p_values, p_of(data.X, data.y, Recipe(control="tests(guard=false)"))
+    checked = select(data.X, data.y, TESTS)
+    unchecked = Recipe(control="tests(check_residuals=false)")
+    p, without = checked.p_values, p_of(data.X, data.y, unchecked)
     raised = np.flatnonzero(p > without)
     assert raised.size
-    assert raised.tolist() == with_guard.evidence.guarded.tolist()
+    assert raised.tolist() == checked.evidence.raised.tolist()
     assert (p >= without).all()
 
 
@@ -425,11 +427,12 @@ def test_the_guard_only_raises_p_values():
 def test_bows_are_not_misled_by_a_rare_class(rng):
     """Oracle: nominal 1e-4 on 100,000 columns of noise; |r| with a class of 5 rows is skewed."""
     n, p, level = 100, 100_000, 1e-4
-    Z, none = columns(rng, p=p, n=n), np.full((p, 1), -1)
+    Z, small = columns(rng, p=p, n=n), 0
     E = standardised((np.arange(n) < 5)[None] * 1.0)
-    found = compare(Z, np.arange(p), Neighbours(none, none), E, draw_tie_breakers(n), nothing(n))
-    small = correlation_tail(found.correlation_abs_r, np.full((p, 1), n - 2.0)) <= level
-    assert small.sum() < level * p + 4 * np.sqrt(level * p)
+    for _, found in residuals_of(Z, np.arange(p), Neighbours.none(p), E, nothing(n)):
+        (pairs,) = found.pairs(draw_tie_breakers(n))
+        small += np.count_nonzero(Absolute().p_values(pairs) <= level)
+    assert small < level * p + 4 * np.sqrt(level * p)
 
 
 def test_neighbours_are_the_strongest_correlations(rng):
@@ -443,7 +446,7 @@ def test_neighbours_are_the_strongest_correlations(rng):
         size = np.abs(Z @ Z[k]) / 50
         size[hypothesis_of == hypothesis_of[k]] = 0
         expected = [j for j in np.argsort(-size) if size[j] > bound][:10]
-        found = near.straight[k - 5]
+        found = near.linear[k - 5]
         assert found[found >= 0].tolist() == expected
 
 
@@ -457,7 +460,7 @@ def test_p_values_are_combined_by_cauchy():
     p = np.array([[0.1, 0.3], [0.2, 0.4], [1, 1], [0.5, 0.5], [1, 1]])  # 1: was not tested
     grouped = combine_groups(p, np.array([0, 0, 0, 1, 2]))
     np.testing.assert_allclose(grouped, [combine(p[:2]), [0.5, 0.5], [1, 1]])
-    np.testing.assert_allclose(over_parts(grouped), [combine(p[:2].ravel()), 0.5, 1])
+    np.testing.assert_allclose(combine_targets(grouped), [combine(p[:2].ravel()), 0.5, 1])
 
 
 def test_the_link_is_a_logistic_regression(rng):
@@ -465,29 +468,14 @@ def test_the_link_is_a_logistic_regression(rng):
     f = rng.standard_normal(200)
     covariate_basis = np.linalg.qr(standardised(rng.standard_normal((2, 200))).T)[0].T
     high = f + 8 * covariate_basis[0] + rng.logistic(size=200) > 0
-    e = through_link(high, f, covariate_basis)
+    e = logistic_residual(high, f, covariate_basis)
     assert abs(e.sum()) < 1e-4
     assert np.abs(np.corrcoef(np.vstack([e, f, covariate_basis]))[0, 1:]).max() < 0.05
     assert np.mean(e**2) < 1
-    assert np.mean(e**2) < np.mean(through_link(high, f, nothing(200)) ** 2)
+    assert np.mean(e**2) < np.mean(logistic_residual(high, f, nothing(200)) ** 2)
 
 
 # -- laws
-
-
-@pytest.mark.parametrize("proposals", [("lasso", "mcp"), ("lasso",)])
-def test_a_fit_without_a_feature_never_saw_it(proposals, rng):
-    """Law: whatever stands in its place, the residual stays, up to where descent stops."""
-    Z = columns(rng, p=25)
-    y = Z[:4].sum(axis=0) + rng.standard_normal(60)
-    for k in (0, 3, 10):
-        other = Z.copy()
-        other[k] = standardised((y + 0.1 * rng.standard_normal(60))[None])[0]
-        residuals = []
-        for values in (Z, other):
-            fitted = fitter(values, y, proposals)
-            residuals.append(fitted.without(np.array([k])).residual)
-        np.testing.assert_allclose(*residuals, atol=1e-4)
 
 
 @pytest.fixture(scope="module")
@@ -583,15 +571,20 @@ def test_a_proxy_is_explained_by_what_it_stands_for(rng):
 
 def test_settings_are_checked():
     """Oracle: what there is."""
-    with pytest.raises(ValueError, match="multiplicity='bonferroni'"):
-        ConditionalTests(multiplicity="bonferroni")
+    with pytest.raises(ValueError, match="rule='bonferroni'"):
+        ConditionalTests(rule="bonferroni")
     with pytest.raises(ValueError, match="proposals='forest'"):
-        ConditionalTests(proposals="lasso+forest")
-    with pytest.raises(ValueError, match="statistic='mic'"):
-        ConditionalTests(statistic="mic")
+        Blend(proposals="lasso+forest")
+    with pytest.raises(ValueError, match="statistics='mic'"):
+        ConditionalTests(statistics="pc+mic")
+    with pytest.raises(ValueError, match="statistics is empty"):
+        ConditionalTests(statistics=[])
+    with pytest.raises(ValueError, match="distillers='forest'"):
+        ConditionalTests(distillers="forest")
     data = simulate("1.c", n=60, p=40, random_state=0)
-    found = p_of(data.X, data.y, Recipe(control="tests(proposals=mcp, guard=false)"))
-    assert found.shape == (40,)
+    written = "tests(distillers=kernel(proposals=mcp), check_residuals=false)"
+    assert Recipe(control=written).control == ConditionalTests(Kernel("mcp"), check_residuals=False)
+    assert p_of(data.X, data.y, Recipe(control=written)).shape == (40,)
 
 
 def test_statistics_nearly_agree():
@@ -599,7 +592,11 @@ def test_statistics_nearly_agree():
     data = simulate("1.c", n=100, p=40, random_state=0)
     usual = p_of(data.X, data.y)
     for statistic in ("hsic", "dcor"):
-        p = p_of(data.X, data.y, Recipe(control=f"tests(statistic={statistic})"))
+        p = p_of(
+            data.X,
+            data.y,
+            Recipe(control=f"tests(statistics=[{statistic}, linear, spread, absolute])"),
+        )
         assert (p != usual).any()
         assert np.corrcoef(np.log(p), np.log(usual))[0, 1] > 0.99
 

@@ -15,25 +15,16 @@ from smrmr import ConditionalTests, Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.data import read_data
 from smrmr.paper import KnockoffFilter
-from smrmr.report import (
-    plot_alone,
-    plot_fits,
-    plot_histogram,
-    plot_lambda,
-    plot_p_values,
-    plot_redundancy,
-    plot_relevance,
-    plot_w,
-    render,
-)
+from smrmr.problems import Problem
+from smrmr.report import plot, render
 from smrmr.report.conditional.plots import alone_plot, best_plot, fits_plot, histogram_plot
 from smrmr.report.marks import Points, Rule, Stems
 from smrmr.report.words import counts_by_level, say, say_items
 from test_report import HOSTILE, Page
 from thinned import thinned
 
-FIGURES = {"best", "histogram", "alone", "fits", "guard", "redundancy", "rows"}
-PLOTS = [plot_p_values, plot_histogram, plot_alone, plot_fits, plot_relevance, plot_redundancy]
+FIGURES = {"best", "histogram", "alone", "fits", "residuals", "redundancy", "rows"}
+PLOTS = ["best", "histogram", "alone", "fits", "relevance", "redundancy"]
 
 
 def run_tests(X, y, fdr=0.2, on_empty="none", **settings):
@@ -74,7 +65,7 @@ def cases():
 
 
 def numbers_by(selection, rule):
-    evidence = replace(selection.evidence, multiplicity=rule)
+    evidence = replace(selection.evidence, rule=rule)
     return replace(selection, evidence=evidence).at(selection.fdr)
 
 
@@ -92,7 +83,8 @@ def test_selections_come_back_from_json_to_the_bit(cases, case):
         if isinstance(one, np.ndarray):
             assert (one.dtype, one.shape, one.tobytes()) == (two.dtype, two.shape, two.tobytes())
     for one, two in zip(found.evidence.fits, again.evidence.fits, strict=True):
-        assert (one.part, one.explained, one.bent) == (two.part, two.explained, two.bent)
+        assert (one.target, one.explained) == (two.target, two.explained)
+        assert one.uses_absolute_values == two.uses_absolute_values
         assert one.used.tolist() == two.used.tolist()
     np.testing.assert_array_equal(again.decision.q_values, found.decision.q_values)
     assert again.selected_names == found.selected_names
@@ -117,9 +109,9 @@ def test_copies_are_one_discovery(cases):
     assert found.members[found.selected.tolist().index(1)].tolist() == [1, 6]
     assert found.outcome(6) == "selected copy"
     assert (found.p_values[6], found.q_values[6]) == (found.p_values[1], found.q_values[1])
-    assert found.columns()["direction"][6] == ""  # it runs backwards
+    assert found.table_columns()["direction"][6] == ""  # it runs backwards
     assert str(found).startswith(f"{len(found.decision.selected)} features selected at FDR 0.2.")
-    assert 6 not in found.picture.features
+    assert 6 not in found.plot_data.features
 
 
 def test_tables_start_with_the_selected_and_go_by_p_value(cases):
@@ -130,7 +122,7 @@ def test_tables_start_with_the_selected_and_go_by_p_value(cases):
         sizes = list(found.sizes())
         assert list(frame) == [
             "feature", "selected", "q_value", "p_value", "direction", "effect", "p_value_alone",
-            "relevance", "left", "shape", *sizes, "group", "outcome",
+            "relevance", "residual_variance", "shape", *sizes, "group", "outcome",
         ]  # fmt: skip
         assert not frame.drop(columns=sizes).isna().any(axis=None)
         n = len(found.selected)
@@ -147,7 +139,7 @@ def test_tables_start_with_the_selected_and_go_by_p_value(cases):
 
 def test_directions_are_those_of_the_data(cases):
     """Oracle: how the data were made."""
-    way, effect = (cases["numbers"].columns()[name] for name in ("direction", "effect"))
+    way, effect = (cases["numbers"].table_columns()[name] for name in ("direction", "effect"))
     assert (way[0], way[1], way[2], way[7]) == ("rises", "falls", "unclear", "")
     assert effect[0] > 0.1 > -0.2 > effect[1]
     assert abs(effect[2]) < 2 / np.sqrt(160)
@@ -155,10 +147,10 @@ def test_directions_are_those_of_the_data(cases):
     for case, (high, low) in {
         "two classes": ("ill", "well"), "three classes": ("right", "left")
     }.items():  # fmt: skip
-        columns = cases[case].columns()
+        columns = cases[case].table_columns()
         assert (columns["direction"][1], columns["effect"][1] > 0) == (low, True)
         assert columns["direction"][0] in (high, "unclear")
-    way = cases["outputs"].columns()["direction"]
+    way = cases["outputs"].table_columns()["direction"]
     assert (way[1], way[2]) == ("output 1 rises", "output 2 falls")
 
 
@@ -170,24 +162,24 @@ def test_every_outcome_is_explained(cases):
     said = found.explain("x1")
     assert said.startswith(f"x1 is selected at FDR 0.2 (p-value {p[1]:.2g} given all other")
     assert f"q-value {q[1]:.3g}" in said
-    assert f"alone its p-value is {found.evidence.marginal[1]:.2g}" in said
-    assert f"As it rises, the target falls: the correlation of what is left of both, given all " \
-        f"others, is {found.evidence.effects[0][0, 1]:.2f}." in said  # fmt: skip
-    assert "neither plainly rises nor plainly falls" in found.explain("x2")
+    assert f"marginal p-value {found.evidence.marginal[1]:.2g}" in said
+    assert f"Adjusted for all other features, as it rises, the target falls (partial correlation " \
+        f"{found.evidence.effects[0][0, 1]:.2f})." in said  # fmt: skip
+    assert "associated with the target, but not monotonically" in found.explain("x2")
 
     said = found.explain("x4")
     assert found.outcome("x4") == "explained by others"
-    assert (
-        f"x4 is associated with the target alone (p-value {found.evidence.marginal[4]:.2g})" in said
-    )
+    marginal = found.evidence.marginal[4]
+    assert f"x4 is marginally associated with the target (p-value {marginal:.2g})" in said
     assert f"but not given all other features (p-value {p[4]:.2g}" in said
-    near, similarity = found.evidence.neighbours(4)[0]
+    near, similarity = found.presentation.neighbours(found, 4)[0]
     assert near in (1, 5)
-    assert f"The feature most like it is x{near} (correlation {similarity:.2f})." in said
+    assert f"The feature most correlated with it is x{near} (correlation {similarity:.2f})." in said
 
     said = found.explain("x3")
-    assert found.evidence.left[3] < 0.1
-    assert f"other features account for {100 * (1 - found.evidence.left[3]):.3g}% of its" in said
+    own = found.evidence.residual_variance[3]
+    assert own < 0.1
+    assert f"Other features predict it almost completely ({100 * (1 - own):.3g}% of its var" in said
     assert "above all x0 (correlation 1.00)" in said or "above all x0 (correlation 0.99)" in said
 
     worst = int(found.evidence.ranking[-1])
@@ -195,14 +187,14 @@ def test_every_outcome_is_explained(cases):
     plain = next(k for k in found.evidence.ranking[::-1] if found.outcome(k) == "not significant")
     said = found.explain(int(plain))
     assert f"is not selected at FDR 0.2 (p-value {p[plain]:.2g} given all" in said
-    assert "What is left of it hardly goes with the target" in said
+    assert "Adjusted for all other features it is hardly associated with the target (" in said
 
     assert found.explain("x6") == f"x6 is a copy of x1. {found.explain('x1')}"
-    assert found.explain("x7") == "x7 is constant, so it can tell nothing about the target."
-    assert "It is highest in class well" in cases["two classes"].explain("x1")
-    assert "It is highest in class left" in cases["three classes"].explain("x1")
-    assert "As it rises, output 2 falls" in cases["outputs"].explain("x2")
-    assert "is named without any guarantee" in cases["relaxed"].explain(
+    assert found.explain("x7") == "x7 is constant, so it cannot be associated with the target."
+    assert "it is highest in class well" in cases["two classes"].explain("x1")
+    assert "it is highest in class left" in cases["three classes"].explain("x1")
+    assert "as it rises, output 2 falls" in cases["outputs"].explain("x2")
+    assert "is selected without any guarantee" in cases["relaxed"].explain(
         int(cases["relaxed"].selected[0])
     )
     assert "selected at familywise error rate 0.2" in cases["none false"].explain("x1")
@@ -211,10 +203,10 @@ def test_every_outcome_is_explained(cases):
 def test_raised_and_untested_features_are_explained(cases):
     """Oracle: evidence that says so."""
     found = cases["numbers"]
-    for guarded, said in (([1], True), ([2], False)):
-        evidence = replace(found.evidence, guarded=np.array(guarded))
+    for raised, said in (([1], True), ([2], False)):
+        evidence = replace(found.evidence, raised=np.array(raised))
         words = replace(found, evidence=evidence).explain(1)
-        assert ("raised by a second, more cautious test" in words) == said
+        assert ("raised by a more conservative test" in words) == said
     few = replace(found.evidence, tested=np.setdiff1d(found.evidence.tested, [9]))
     said = replace(found, evidence=few).at(0.2).explain("x9")
     assert "x9 was not tested: of 30 features only the 27 most associated" in said
@@ -230,7 +222,7 @@ def test_pages_are_whole(cases, case):
     assert not re.search(r"\b(nan|None|inf|undefined)\b", everything)
     assert page.fact("selected") == f"{len(found.selected):,}"
     assert page.fact("tested") == "28"
-    assert page.fact(f"{found.evidence.rate} level") == f"{found.decision.level:g}"
+    assert page.fact(f"{found.error_rate} level") == f"{found.decision.level:g}"
     for name in found.selected_names:
         assert name in page.text["answer"]
     counts = [len(found.at(level, "none").selected) for level in (0.1, 0.2, 0.3)]
@@ -245,7 +237,7 @@ def test_pages_are_whole(cases, case):
         assert f"{100 * share:.0f}% LASSO" in methods
     used = {"bh": "Hochberg", "by": "Yekutieli", "holm": "Holm"}
     for rule, author in used.items():
-        assert (f"{author}" in methods) == (rule == found.evidence.multiplicity)
+        assert (f"{author}" in methods) == (rule == found.evidence.rule.alias)
 
 
 def test_promises_follow_the_rule(cases):
@@ -254,7 +246,7 @@ def test_promises_follow_the_rule(cases):
     assert "empirical" in words["numbers"]
     assert "proven" in words["proven"]
     assert "empirical" not in words["proven"]
-    assert words["none false"].startswith("With probability 0.8 not a single feature")
+    assert words["none false"].startswith("With probability 0.8 not a single selected feature")
     assert "does not hold for this list" in words["relaxed"]
     for name in ("numbers", "two classes"):
         assert "empirical" in str(cases[name])
@@ -262,7 +254,7 @@ def test_promises_follow_the_rule(cases):
     assert "proven" in str(cases["proven"])
     assert "With probability 0.8 not a single" in str(cases["none false"])
     assert "stand out together" not in "".join(words.values()) + str(cases["nothing"])
-    assert "any feature named is false" in say(cases["none false"], "asked")
+    assert "with a familywise error rate of at most 20%" in say(cases["none false"], "question")
 
 
 def test_rules_that_ask_about_single_features_say_so(rng):
@@ -272,25 +264,25 @@ def test_rules_that_ask_about_single_features_say_so(rng):
         ("bh", "auto", False), ("by", "auto", True), ("holm", "auto", True), ("by", 0.7, False),
         ("by", None, False),
     ):  # fmt: skip
-        recipe = Recipe(0.1, ConditionalTests(multiplicity=rule), alike=alike)
+        recipe = Recipe(0.1, ConditionalTests(rule=rule), alike=alike)
         assert (recipe.cuts == (1.0,)) == (told or alike is None)
         for y in (X[:, 0], rng.normal(size=120)):
             said = str(select(X, y, recipe))
-            assert ("asked about one by one" in said) == told, said
+            assert ("tested one by one" in said) == told, said
 
 
-def test_empty_answers_name_leads(cases):
+def test_empty_answers_name_near_misses(cases):
     """Oracle: sorting the p-values."""
     found = cases["nothing"]
     assert not found.selected.size
     best = np.argsort(found.p_values[found.evidence.tested], kind="stable")[:10]
-    leads = ", ".join(f"{found.names[k]} (p = {found.p_values[k]:.2g})"
+    named = ", ".join(f"{found.names[k]} (p = {found.p_values[k]:.2g})"
                       for k in found.evidence.tested[best])  # fmt: skip
-    assert f"Leads to be tested on new data, not findings: {leads}." in str(found)
+    assert f"Near misses, to be tested on new data, not findings: {named}." in str(found)
     said = Page(render(found)).text["why-nothing"]
     # of 30 features one is a copy and one constant
     assert f"a q-value of {found.q_values.min():.3g} among 28 features" in said
-    assert "Leads" not in str(cases["numbers"])
+    assert "Near misses" not in str(cases["numbers"])
 
 
 def test_hostile_names_stay_names(cases):
@@ -298,9 +290,9 @@ def test_hostile_names_stay_names(cases):
     found = cases["two classes"]
     names = tuple(HOSTILE[k % len(HOSTILE)] + str(k) for k in range(found.n_features))
     evidence = found.evidence
-    evidence = replace(evidence, fits=(replace(evidence.fits[0], part=HOSTILE[1]),))
-    picture = replace(found.picture, labels=(HOSTILE[0], HOSTILE[1]))
-    hostile = replace(found, names=names, evidence=evidence, picture=picture)
+    evidence = replace(evidence, fits=(replace(evidence.fits[0], target=HOSTILE[1]),))
+    picture = replace(found.plot_data, labels=(HOSTILE[0], HOSTILE[1]))
+    hostile = replace(found, names=names, evidence=evidence, plot_data=picture)
     for one in (hostile, hostile.at(1e-30)):
         page = Page(render(one))
         assert {tag for tag, _ in page.elements}.isdisjoint({"img", "iframe", "object"})
@@ -339,18 +331,23 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
         np.sort(dots["negative"].x), np.sort(-np.log10(evidence.marginal[explained]))
     )
     for case in ("numbers", "three classes"):
-        fits = sorted(cases[case].evidence.fits, key=lambda fit: fit.part)
+        fits = sorted(cases[case].evidence.fits, key=lambda fit: fit.target)
         drawn = [mark.x.tolist() for mark in fits_plot(cases[case]).marks]
         assert drawn == [[max(f.explained[kind], 0) for f in fits] for kind in fits[0].explained]
     worse = replace(evidence.fits[0], explained={"LASSO": -0.1})
     none = replace(found, evidence=replace(evidence, fits=(worse,)))
-    assert "No fit explains anything" in fits_plot(none).nothing
+    assert "No fit explains any variance" in fits_plot(none).nothing
 
 
 def test_figures_of_the_other_controller_are_refused(cases):
-    for plot in (plot_w, plot_lambda):
-        with pytest.raises(ValueError, match="a selection by tests has no figure"):
-            plot(cases["numbers"])
+    has = "It has 'best', 'histogram', 'alone', 'fits', 'relevance', 'redundancy', 'adjusting' or"
+    for name in ("importance", "lambda", "nonsense"):
+        with pytest.raises(Problem, match=f"by tests has no figure '{name}'. {has} 'shape'"):
+            plot(cases["numbers"], name)
+    with pytest.raises(Problem, match="one feature"):
+        cases["numbers"].plot("shape")
+    assert cases["numbers"].plot("shape", feature="x1").get_xlabel() == "x1"
+    assert "no covariates" in cases["numbers"].plot("adjusting").texts[0].get_text()
     with pytest.raises(AttributeError, match=r"by tests has no W: use q_values.* or p_values"):
         _ = cases["numbers"].W
 
@@ -360,8 +357,8 @@ def test_figures_draw_on_axes(cases, case, tmp_path):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 8))
-    for plot, ax in zip(PLOTS, figure.subplots(2, 3).flat, strict=True):
-        assert plot(cases[case], ax) is ax
+    for name, ax in zip(PLOTS, figure.subplots(2, 3).flat, strict=True):
+        assert plot(cases[case], name, ax) is ax
         assert ax.has_data() != any(len(text.get_text()) > 20 for text in ax.texts)
     figure.savefig(tmp_path / "figure.png", dpi=30)
 
@@ -383,13 +380,9 @@ def invoke(*arguments):
     [
         ([], "tests"),
         pytest.param(["--control", "tests"], "tests", marks=pytest.mark.slow),
-        (["--multiplicity", "by"], "tests(multiplicity=by)"),
-        pytest.param(
-            ["--control", "tests(multiplicity=by)"],
-            "tests(multiplicity=by)",
-            marks=pytest.mark.slow,
-        ),
-        (["--control", "tests", "--multiplicity", "holm"], "tests(multiplicity=holm)"),
+        (["--rule", "by"], "tests(rule=by)"),
+        pytest.param(["--control", "tests(rule=by)"], "tests(rule=by)", marks=pytest.mark.slow),
+        (["--control", "tests", "--rule", "holm"], "tests(rule=holm)"),
     ],
 )
 def test_the_command_line_runs_tests(table, tmp_path, options, control):
@@ -420,17 +413,11 @@ def test_the_command_line_runs_tests(table, tmp_path, options, control):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ["--control", "knockoffs", "--multiplicity", "by"],
-            "'knockoffs' has no setting --multiplicity",
-        ),
-        (
-            ["--measure", "hsic", "--multiplicity", "by"],
-            "'knockoffs' has no setting --multiplicity",
-        ),
+        (["--control", "knockoffs", "--rule", "by"], "'knockoffs' has no setting --rule"),
+        (["--measure", "hsic", "--rule", "by"], "'knockoffs' has no setting --rule"),
         (["--control", "tests", "--measure", "hsic"], "'tests' has no setting --measure"),
         (["--control", "tests", "--penalty", "l1"], "'tests' has no setting --penalty"),
-        (["--control", "tests", "--multiplicity", "b"], "--multiplicity b is not known"),
+        (["--control", "tests", "--rule", "b"], "--rule b is not known"),
     ],
 )
 def test_options_of_the_other_controller_are_refused(table, options, message):
@@ -454,9 +441,9 @@ def test_the_estimator_takes_tests():
     """Oracle: the functional core, and the settings by their nested names."""
     data = simulate("1.c", n=100, p=40, random_state=3)
     selector = SmRMR(fdr=0.1, control="tests")
-    assert selector.get_params()["control__multiplicity"] == "bh"
-    selector.set_params(control__multiplicity="by", control__guard=False)
-    assert selector.control == ConditionalTests(multiplicity="by", guard=False)
+    assert selector.get_params()["control__rule"].alias == "bh"
+    selector.set_params(control__rule="by", control__check_residuals=False)
+    assert selector.control == ConditionalTests(rule="by", check_residuals=False)
     fitted = selector.fit(data.X, data.y)
     core = select(data.X, data.y, Recipe(fdr=0.1, control=selector.control))
     np.testing.assert_array_equal(fitted.p_values_, core.p_values)

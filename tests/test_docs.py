@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import pytest
 from bed_reader import to_bed
 
+from benchmarks.report.figures import figures_of
+from benchmarks.stores import read_stores
 from doc_blocks import FENCE, RUN, commands_in, run_blocks, run_command
 from smrmr import load_example, simulate
 from smrmr.example_table import STUDIES
@@ -85,8 +88,20 @@ def anchors_of(page):
     return {f"{slug}-{slugs[:k].count(slug)}".removesuffix("-0") for k, slug in enumerate(slugs)}
 
 
+@cache
+def drawn_from_rows():
+    """What `make figures` puts beside the pages: tables, and the figures of the stored rows."""
+    figures = figures_of(read_stores(ROOT / "results"))
+    return {
+        *("path:_static/summary.md", "path:_static/yardstick.md"),
+        *(f"_static/figures/{name}.svg" for name, _ in figures),
+    }
+
+
 def source_of(page, path):
-    """The file that a link leads to; pages of the gallery are made from examples."""
+    """The file that a link leads to; some are made from stored rows, the gallery from examples."""
+    if path.startswith(("path:", "_static/figures/")) and path in drawn_from_rows():
+        return ROOT / "results"
     if not path.startswith("gallery/"):
         return page.parent / path if path else page
     name = path.removeprefix("gallery/")

@@ -35,7 +35,7 @@ def data():
         pytest.param(*case, marks=marks)
         for control, marks in (("knockoffs", pytest.mark.slow), ("tests", ()))
         for case in estimator_checks_generator(
-            SmRMR(control=control, on_empty="lead", random_state=0)
+            SmRMR(control=control, on_empty="best", random_state=0)
         )
     ],
     ids=lambda value: str(getattr(getattr(value, "func", value), "__name__", value)),
@@ -149,11 +149,11 @@ def test_an_empty_selection_is_an_answer_that_no_pipeline_can_take(control, why,
         lambda: clone(selector).fit_transform(X, y),
         lambda: make_pipeline(clone(selector), LinearRegression()).fit(X, y),
     ):
-        with pytest.raises(ValueError, match="there is no feature to pass on") as error:
+        with pytest.raises(ValueError, match="no feature was selected") as error:
             fail()
         assert why in str(error.value)
-        assert 'on_empty="lead" or n_features=10' in str(error.value)
-    for settings, n in (({"on_empty": "lead"}, 1), ({"n_features": 10}, 10)):
+        assert 'on_empty="best" or n_features=10' in str(error.value)
+    for settings, n in (({"on_empty": "best"}, 1), ({"n_features": 10}, 10)):
         chain = make_pipeline(clone(selector).set_params(**settings), LinearRegression())
         assert chain.fit(X, y)[0].transform(X).shape == (60, n)
         assert chain[0].selection_.decision.guaranteed is False

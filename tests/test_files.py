@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import re
 import shutil
+import subprocess
 import sys
 import warnings
 from pathlib import Path
@@ -25,7 +27,7 @@ from smrmr import simulate
 from smrmr.cli.commands import app
 from smrmr.data import read_data
 from smrmr.data.files import FORMATS
-from smrmr.data.missing import without_missing
+from smrmr.data.impute import without_missing
 
 
 @pytest.fixture(scope="module")
@@ -552,3 +554,38 @@ def test_ctrl_c_exits_130_and_leaves_nothing(table, tmp_path, monkeypatch):
     done = CliRunner().invoke(app, ["select", str(table[0]), "--target", "y", "--out", str(out)])
     assert done.exit_code == 130
     assert list(out.iterdir()) == []
+
+
+COUNTED = """
+import sys
+opened = []
+sys.addaudithook(lambda what, of: what == "open" and str(of[0]) == "t.csv" and opened.append(1))
+from smrmr.cli import main
+sys.argv = ["smrmr", "select", "t.csv", "--target", "x0", "--covar-name", "x1", "--quiet"]
+try:
+    main()
+finally:
+    print(len(opened))
+"""
+
+
+def test_a_file_of_text_is_read_once(tmp_path, monkeypatch, rng):
+    """Oracle: what Python's audit hooks see opened, and the kernel's count of bytes read."""
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(rng.normal(size=(40, 8000))).add_prefix("x").to_csv("t.csv", index=False)
+    size = Path("t.csv").stat().st_size
+    read_data("t.csv", "x0")  # what it imports is read as well
+    if Path("/proc/self/io").exists():
+        before, _, after = bytes_read(), read_data("t.csv", "x0"), bytes_read()
+        head = 100 * 8192 + 1_000_000  # by which the file is judged
+        assert size <= after - before < size + head
+        assert head < 0.6 * size
+    checksum = hashlib.sha256(Path("t.csv").read_bytes()).hexdigest()
+    assert read_data("t.csv", "x0").source == {"t.csv": checksum}
+    pd.read_csv("t.csv", usecols=range(30)).to_csv("t.csv", index=False)
+    done = subprocess.run([sys.executable, "-c", COUNTED], capture_output=True, text=True)
+    assert done.stdout.split()[-1] == "1", done.stderr
+
+
+def bytes_read():
+    return int(Path("/proc/self/io").read_text().split()[1])

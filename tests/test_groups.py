@@ -19,8 +19,8 @@ import smrmr.features.near as near_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.conditional.calibration import calibrate
-from smrmr.conditional.multiplicity import adjust, innermost
-from smrmr.conditional.p_values import combine
+from smrmr.conditional.combine import combine
+from smrmr.conditional.rules import BenjaminiHochberg, innermost
 from smrmr.data import read_data
 from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
@@ -234,7 +234,7 @@ def test_q_values_of_nested_groups(rng):
         p = np.round(rng.random(m) ** 3, 2) + 1e-3
         estimates = {t: m * t / len(innermost_by_hand(np.flatnonzero(p <= t), parents)) for t in p}
         expected = [min(1.0, *(e for t, e in estimates.items() if t >= own)) for own in p]
-        np.testing.assert_allclose(adjust(p, "bh", parents), expected)
+        np.testing.assert_allclose(BenjaminiHochberg().adjust(p, parents), expected)
         chosen = p <= 0.2
         kept = set(np.flatnonzero(innermost(chosen, parents)).tolist())
         assert kept == innermost_by_hand(np.flatnonzero(chosen), parents)
@@ -384,11 +384,11 @@ def test_groups_are_told_as_groups(grouped):
     other = int(grouped.members[0][1])
     assert str(grouped).startswith("3 groups of look-alikes selected at FDR 0.02.")
     said = grouped.explain(lead)
-    assert "It leads a group of 5 features, with " in said
-    assert "the group was found, not this feature" in said
+    assert "It represents a group of 5 features, with " in said
+    assert "which of its members does cannot be told from these data" in said
     assert f"its group has p-value {grouped.p_values[lead]:.2g} given all features outside" in said
     assert grouped.explain(other).startswith(
-        f"x{other} is in a group of 5 features, led by x{lead}, of which the group was found"
+        f"x{other} is in a selected group of 5 features, represented by x{lead}."
     )
     assert grouped.outcome(lead) == "selected"
     assert grouped.outcome(other) == "in a selected group"
@@ -419,7 +419,9 @@ def test_members_are_told_with_their_likeness(blocks, nested):
 
 def test_transform_keeps_leads_or_all(blocks):
     X, y = blocks
-    lead, everything = (SmRMR(0.02, alike=0.7, keep=keep).fit(X, y) for keep in ("lead", "all"))
+    lead, everything = (
+        SmRMR(0.02, alike=0.7, keep=keep).fit(X, y) for keep in ("representative", "all")
+    )
     assert lead.transform(X).shape == (150, 3)
     assert everything.transform(X).shape == (150, 15)
     with pytest.raises(ValueError, match="keep='some'"):
@@ -517,8 +519,8 @@ def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     table = found.findings()
     for feature, p, size in zip(table["feature"], table["p_value"], table["size"], strict=True):
         assert f'<bdi title="{feature}">{feature}</bdi> <small>p {p:.2g}, q-value' in page
-        assert ("It leads a group" in found.explain(feature)) == (size > 1)
-    assert "the group was found, not this feature" in page
+        assert ("It represents a group" in found.explain(feature)) == (size > 1)
+    assert "which of its members does cannot be told" in page
     frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
     frame.to_csv(tmp_path / "table.csv", index=False)
     groups = pd.DataFrame({"feature": frame.columns[:100], "group": np.arange(100) // 5})

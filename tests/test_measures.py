@@ -370,7 +370,7 @@ def test_pc_depends_on_ranks_only(seed, n):
     y = rng.normal(size=n)
     transformed = np.column_stack([np.exp(X[:, 0]), X[:, 1] ** 3, -np.arctan(X[:, 2])])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("smrmr.data.oddities.MIN_OTHER_VALUES", 1)
+        patch.setattr("smrmr.data.suspicious.MIN_OTHER_VALUES", 1)
         a = smrmr.associate(X, y, target="continuous")
         b = smrmr.associate(transformed, 5 - y, target="continuous")
     assert_array_equal(a.relevance, b.relevance)

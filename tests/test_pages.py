@@ -1,4 +1,4 @@
-"""What a report tells first, and how: names, figures, leads, groups, words."""
+"""What a report tells first, and how: names, figures, near misses, groups, words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import pytest
 
 from report_cases import CELL_TYPES, case, genes
 from smrmr import Recipe, Selection, SmRMR, select
-from smrmr.report import plot_shape, render
+from smrmr.report import plot, render
 from smrmr.report.findings import listing
 from smrmr.report.marks import Boxes, Points
-from smrmr.report.scales import Scale, bent_ticks
-from smrmr.report.shapes import bend_of, shape_plot
+from smrmr.report.scales import Scale, symlog_ticks
+from smrmr.report.shapes import shape_plot, symlog_unit
 from smrmr.report.svg import draw_svg
 from smrmr.selection import Shape
 from test_report import Page
@@ -74,7 +74,7 @@ def test_axes_and_summaries_tell_names_and_medians():
             plot = shape_plot(found, int(k))
             target = found.source["target column"]
             assert {plot.x_label, plot.y_label} == {found.names[k], target}
-            shape = found.picture.shapes[list(found.picture.features).index(k)]
+            shape = found.plot_data.shapes[list(found.plot_data.features).index(k)]
             (told,) = (label for label in labels if label.startswith(f"{found.names[k]} against"))
             for median in shape.quantiles[:, 2]:
                 assert f"{median:.3g} (" in told
@@ -88,9 +88,9 @@ def with_classes(labels, quantiles=None, shares=None):
     shape = Shape("classes", np.arange(n) * 1.0, labels, np.full(n, 20), quantiles)
     if shares is not None:
         shape = replace(shape, shares=shares, means=3 * shares)
-    shapes = (shape, *found.picture.shapes[1:])
-    found = replace(found, picture=replace(found.picture, shapes=shapes))
-    return found, int(found.picture.features[0])
+    shapes = (shape, *found.plot_data.shapes[1:])
+    found = replace(found, plot_data=replace(found.plot_data, shapes=shapes))
+    return found, int(found.plot_data.features[0])
 
 
 @pytest.mark.parametrize("shares", [None, np.linspace(0.1, 0.9, 10)])
@@ -102,7 +102,7 @@ def test_names_of_classes_are_never_cut(shares):
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
     for label in labels:
         assert any(text.startswith(label) for text in texts)
-    ticks = [text.get_text() for text in plot_shape(found, k).get_yticklabels()]
+    ticks = [text.get_text() for text in plot(found, "shape", feature=k).get_yticklabels()]
     assert [tick.split(", mean")[0] for tick in ticks] == list(labels)
 
 
@@ -141,28 +141,27 @@ def test_mostly_zero_features_show_shares_and_means():
     assert plot.x_label == f"rows with {found.names[k]} above 0"
 
 
-def test_extreme_values_get_a_bent_axis(rng):
-    """Law: bent for log-normal values and for counts with large ones, else plain."""
-    assert bend_of(rng.normal(size=200)) == 0
-    assert bend_of(rng.uniform(size=200) * 1e6) == 0
-    assert bend_of(np.arange(6.0)) == 0
-    assert 0 < bend_of(np.exp(4 * rng.normal(size=200))) < 1
-    assert bend_of(np.array([0, 0, 1, 2, 1, 0, 3, 2, 1, 500.0])) == 1
-    assert bend_of(np.zeros(5)) == 0
+def test_extreme_values_get_a_symlog_axis(rng):
+    """Law: symlog for log-normal values and for counts with large ones, else plain."""
+    assert symlog_unit(rng.normal(size=200)) == 0
+    assert symlog_unit(rng.uniform(size=200) * 1e6) == 0
+    assert symlog_unit(np.arange(6.0)) == 0
+    assert 0 < symlog_unit(np.exp(4 * rng.normal(size=200))) < 1
+    assert symlog_unit(np.array([0, 0, 1, 2, 1, 0, 3, 2, 1, 500.0])) == 1
+    assert symlog_unit(np.zeros(5)) == 0
     found, k = with_classes(("ill", "well"), np.array([[0, 1, 1, 2, 900], [0, 1, 2, 3, 5.0]]))
-    plot = shape_plot(found, k)
-    assert plot.y_label.endswith("(log scale)")
-    assert plot_shape(found, k).get_yscale() == "symlog"
+    assert shape_plot(found, k).y_label.endswith("(log scale)")
+    assert plot(found, "shape", feature=k).get_yscale() == "symlog"
 
 
 def test_a_bent_axis_is_in_order_and_straight_in_the_middle():
     """Law: places rise with values, equal steps of powers of ten far out, values near 0 apart."""
-    scale = Scale(-1e4, 1e4, 0.0, 100.0, bend=1.0)
+    scale = Scale(-1e4, 1e4, 0.0, 100.0, symlog=1.0)
     places = scale(np.array([-1e4, -100, -1, 0, 1, 100, 1e4]))
     assert (np.diff(places) > 3).all()
     assert places[3] == 50
     np.testing.assert_allclose(np.diff(scale(np.array([10.0, 100, 1000, 10000]))), 11.6, atol=0.1)
-    assert [tick.label for tick in bent_ticks(-0.5, 3000, 6, 1.0)] == [
+    assert [tick.label for tick in symlog_ticks(-0.5, 3000, 6, 1.0)] == [
         "0",
         "1",
         "10",
@@ -171,54 +170,53 @@ def test_a_bent_axis_is_in_order_and_straight_in_the_middle():
     ]
 
 
-def test_an_empty_answer_draws_its_leads_and_says_that_they_are_none():
+def test_an_empty_answer_draws_its_near_misses_and_says_that_they_are_no_findings():
     """Oracle: the ranking, and the words on the page."""
     found = case("empty")
     page = Page(render(found))
     best = [found.names[k] for k in found.evidence.ranking[:10]]
     said = " ".join(page.text["shapes"].split())
-    assert said.startswith("Leads against the target: not findings")
-    assert re.findall(r"lead (GENE\d+)", said) == best
+    assert said.startswith("Near misses against the target: not findings")
+    assert re.findall(r"near miss (GENE\d+)", said) == best
     assert [row[0] for row in listing(found).rows] == best
     drawn = [a["aria-label"] for a in classes(["svg"], page)]
     assert [label.split(" against")[0] for label in drawn[:10]] == best
     assert "chips" not in {a.get("class") for a in classes(["ol"], page)}
 
 
-def test_a_list_without_a_promise_is_one_of_leads():
+def test_a_list_without_a_guarantee_is_one_of_near_misses():
     """Law: what a level raised afterwards selects is never called a finding."""
     found = case("empty").at(0.3, on_empty="relax")
     assert found.selected.size
     said = " ".join(Page(render(found)).text["shapes"].split())
-    assert said.startswith("Leads against the target: not findings No promise covers")
-    assert re.findall(r"lead (GENE\d+)", said) == found.selected_names
+    assert said.startswith("Near misses against the target: not findings No level holds")
+    assert re.findall(r"near miss (GENE\d+)", said) == found.selected_names
 
 
 def test_groups_are_told_to_be_groups():
-    """Law: wherever a lead of a group is named first, the size of its group stands before it."""
+    """Law: wherever the representative of a group is named, the size of its group is too."""
     found = case("groups")
     assert found.n_groups == len(found.selected) == 3
     said = " ".join(Page(render(found)).text["shapes"].split())
-    for lead, group in zip(found.selected, found.look_alikes, strict=True):
-        assert f"group of {len(group) + 1} led by {found.names[lead]}" in said
-    assert said.count("the group was found, not this feature") == 3
+    for k, group in zip(found.selected, found.look_alikes, strict=True):
+        assert f"group of {len(group) + 1} represented by {found.names[k]}" in said
+    assert said.count("which of its members does cannot be told from these data") == 3
     assert {"size", "least alike"} <= set(listing(found).heads)
     assert "size" not in listing(case("two_classes")).heads
 
 
-def test_adjusted_and_raw_relevance_stand_side_by_side():
+def test_adjusted_and_unadjusted_relevance_stand_side_by_side():
     """Oracle: both vectors of the selection, and that age takes the relevance of GENE1 away."""
     found = case("covariates")
     table = listing(found)
     at = table.heads.index("relevance")
-    assert table.heads[at + 1] == "relevance, raw"
+    assert table.heads[at + 1] == "unadjusted relevance"
     k = int(found.selected[0])
     shown = [f"{found.relevance[k]:.3g}", f"{found.unadjusted[k]:.3g}"]
     assert table.rows[0][at : at + 2] == shown
     page = Page(render(found))
-    assert (
-        f"{found.relevance[k]:.2g} adjusted, {found.unadjusted[k]:.2g} raw" in page.text["answer"]
-    )
+    both = f"{found.relevance[k]:.2g} adjusted, {found.unadjusted[k]:.2g} unadjusted"
+    assert both in page.text["answer"]
     assert "GENE1" in page.text["check-adjusting"]
     assert "check-adjusting" not in Page(render(case("two_classes"))).ids
 
@@ -238,7 +236,7 @@ def test_the_glossary_holds_the_words_of_the_page_and_no_others():
     assert {"knockoff", "W", "q-value"} <= words["knockoffs"]
     assert "look-alike" in words["groups"]
     assert {"knockoff", "W", "look-alike", "covariate"}.isdisjoint(words["two_classes"])
-    assert {"p-value alone", "LASSO"}.isdisjoint(words["knockoffs"])
+    assert {"marginal p-value", "LASSO"}.isdisjoint(words["knockoffs"])
 
 
 def test_new_columns_of_findings_are_shown(monkeypatch):
@@ -257,7 +255,7 @@ def test_classes_stand_in_the_order_of_their_categories():
     X, rng = genes(60, 5)
     stage = np.array(["stage 10", "stage 2", "stage 1"])[rng.integers(0, 3, size=60)]
     asked = Recipe(alike=None)
-    assert select(X, stage, asked).picture.shapes[0].names == ("stage 1", "stage 2", "stage 10")
+    assert select(X, stage, asked).plot_data.shapes[0].names == ("stage 1", "stage 2", "stage 10")
     order = ["stage 2", "stage 10", "stage 1"]
     given = pd.Series(pd.Categorical(stage, categories=order))
-    assert list(select(X, given, asked).picture.shapes[0].names) == order
+    assert list(select(X, given, asked).plot_data.shapes[0].names) == order

@@ -14,7 +14,7 @@ from smrmr.data.study import read_study
 from smrmr.measures import ProjectionCorrelation
 from smrmr.report import render
 from smrmr.runs.work import Work
-from smrmr.selection import take_picture
+from smrmr.selection import summarise_for_plots
 
 QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 
@@ -22,7 +22,7 @@ QUANTILES = [0.1, 0.25, 0.5, 0.75, 0.9]
 def picture(X, y, keep_data=False):
     study = read_study(X, y)
     features = np.arange(study.columns.n_columns)
-    return take_picture(study, features, ProjectionCorrelation(), keep_data, Work())
+    return summarise_for_plots(study, features, ProjectionCorrelation(), keep_data, Work())
 
 
 def test_classes_are_summarised_by_the_quantiles_of_the_feature(rng):
@@ -117,7 +117,7 @@ def test_no_value_of_a_row_leaves_unless_asked_for():
         assert ('class="cloud"' in page) == keep_data
         assert any(repr(float(v)) in page for v in data.y) is False
         again = Selection.from_json(found.to_json())
-        assert (again.picture.values is None) == (not keep_data)
-    kept = select(data.X, data.y, recipe(keep_data=True), rng=2).picture
+        assert (again.plot_data.values is None) == (not keep_data)
+    kept = select(data.X, data.y, recipe(keep_data=True), rng=2).plot_data
     np.testing.assert_array_equal(kept.values, data.X[:, kept.features])
     np.testing.assert_array_equal(kept.y, data.y)

@@ -234,7 +234,7 @@ def test_renaming_classes_changes_nothing(control):
     names = np.array(["well", "ill"])[data.y.astype(int)]
     other = 1 - data.y.astype(int) > 0
     one, two = (select(data.X, y, Recipe(control=control), rng=0) for y in (names, other))
-    assert set(one.picture.labels) == {"well", "ill"}
+    assert set(one.plot_data.labels) == {"well", "ill"}
     content, renamed = comparable(one), comparable(two)
     for told in (content, renamed):
         part = told["picture"]
@@ -245,7 +245,9 @@ def test_renaming_classes_changes_nothing(control):
             del shape["names"]
         for class_name, text in (("ill", "False"), ("well", "True")):
             told["trends"] = json.loads(json.dumps(told["trends"]).replace(class_name, text))
-            told["leads"] = json.loads(json.dumps(told["leads"]).replace(class_name, text))
+            told["near_misses"] = json.loads(
+                json.dumps(told["near_misses"]).replace(class_name, text)
+            )
     assert content == renamed
 
 

@@ -16,18 +16,7 @@ import pytest
 from recipes import recipe
 from smrmr import Selection, select, simulate
 from smrmr.paper import Gaussian, false_discovery_bounds
-from smrmr.report import (
-    html,
-    plot_diagnosis,
-    plot_fdp,
-    plot_lambda,
-    plot_redundancy,
-    plot_relevance,
-    plot_shape,
-    plot_w,
-    render,
-    write_report,
-)
+from smrmr.report import html, plot, render, write_report
 from smrmr.report.features import cluster, redundancy_plot
 from smrmr.report.knockoffs.plots import fdp_plot, importance_plot, lambda_plot, relevance_plot
 from smrmr.report.marks import Band, Boxes, Cells, Line, Points, Rule, Stems, short
@@ -38,10 +27,10 @@ from thinned import thinned
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
-PLOTS = [plot_w, plot_fdp, plot_relevance, plot_redundancy, plot_lambda, plot_diagnosis]
+PLOTS = ["importance", "fdp", "relevance", "redundancy", "lambda", "diagnosis"]
 SECTIONS = {
     "answer",
-    "asked",
+    "question",
     "found",
     "promise",
     "checks",
@@ -191,12 +180,12 @@ def hostile(cases):
     found = cases["classes"]
     names = tuple(HOSTILE[k % len(HOSTILE)] + str(k) for k in range(found.n_features))
     labels = HOSTILE[0], HOSTILE[1]
-    shapes = tuple(replace(shape, names=labels) for shape in found.picture.shapes)
-    picture = replace(found.picture, labels=labels, shapes=shapes)
+    shapes = tuple(replace(shape, names=labels) for shape in found.plot_data.shapes)
+    picture = replace(found.plot_data, labels=labels, shapes=shapes)
     return replace(
         found,
         names=names,
-        picture=picture,
+        plot_data=picture,
         source={"target column": HOSTILE[0], HOSTILE[2]: HOSTILE[3]},
     )
 
@@ -252,15 +241,15 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases, p
     """Oracle: the decision, and deciding again at the level that is named."""
     found = cases["empty"]
     said = page_of("empty").text
-    assert "No feature stands out" in said["found"]
+    assert "No feature was selected" in said["found"]
     assert f"at least {found.decision.n_needed} features" in said["why-nothing"]
     level = found.decision.smallest_level
     n = len(found.at(level).selected)
     assert n > 0
     assert not found.at(level - 0.001).selected.size
-    assert f"is {level:.3g}, which would name {n} features" in said["why-nothing"]
-    assert "The 10 best leads are shown below" in said["why-nothing"]
-    assert said["shapes"].count("lead ") == 10
+    assert f"is {level:.3g}, which would select {n} features" in said["why-nothing"]
+    assert "The 10 best are shown below" in said["why-nothing"]
+    assert said["shapes"].count("near miss ") == 10
     assert "not findings" in said["shapes"]
 
     said = page_of("empty draws").text["why-nothing"]
@@ -272,7 +261,7 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases, p
     n = len(found.at(level * 1.001).selected)
     assert n > 0
     assert not found.at(level * 0.999).selected.size
-    assert f"is {level:.3g}, which would name {n} feature" in said
+    assert f"is {level:.3g}, which would select {n} feature" in said
     assert "no level would select" in page_of("no weight").text["why-nothing"]
 
 
@@ -294,7 +283,7 @@ def test_failed_knockoffs_raise_an_alarm(cases):
     evidence = replace(found.evidence, draws=(bad,))
     text = Page(render(replace(found, evidence=evidence))).text
     assert "NOT exchangeable" in text["answer"]
-    assert "put in doubt" in text["promise"]
+    assert "a test rejected this" in text["promise"]
 
 
 def test_methods_follow_the_settings(page_of):
@@ -417,7 +406,7 @@ def test_a_selection_writes_its_own_report(cases, tmp_path):
     found = replace(cases["continuous"], source={"target column": "yield"})
     path = found.report(tmp_path / "report.html")
     assert path.read_text(encoding="utf-8") == render(found)
-    assert "the target value (yield), going by" in Page(render(found)).text["asked"]
+    assert "associated with the target (yield), adjusted" in Page(render(found)).text["question"]
 
 
 def test_saved_selections_give_the_same_page(cases, text_of):
@@ -507,7 +496,7 @@ def test_fdp_figure_is_the_literal_estimate(cases, ties):
     assert chosen.x.tolist() == [len(found.decision.selected)]
     assert chosen.y[0] <= found.fdr
     n = len(found.decision.selected)
-    assert f"at most {limits[sizes.index(n)]} of the {n}" in Page(render(found)).text["figure-fdp"]
+    assert f"at most {limits[sizes.index(n)]} of the {n}" in Page(render(found)).text["check-fdp"]
     (levels,) = marks_of(fdp_plot(cases["draws"]), Line)
     q = cases["draws"].q_values
     np.testing.assert_array_equal(levels.y, np.sort(q[q < 1]))
@@ -539,30 +528,30 @@ def test_redundancy_figure_puts_clusters_side_by_side(cases, rng):
     plot = redundancy_plot(found)
     (cells,) = marks_of(plot, Cells)
     np.testing.assert_allclose(np.diag(cells.values), 1.0)
-    assert {t.label for t in plot.y_ticks} == {found.names[k] for k in found.picture.features}
+    assert {t.label for t in plot.y_ticks} == {found.names[k] for k in found.plot_data.features}
     chosen = {tick.label for tick in plot.y_ticks if tick.chosen}
     assert chosen == set(found.selected_names) & {t.label for t in plot.y_ticks}
-    place = {found.names[k]: i for i, k in enumerate(found.picture.features)}
+    place = {found.names[k]: i for i, k in enumerate(found.plot_data.features)}
     at = [place[tick.label] for tick in plot.y_ticks]
-    np.testing.assert_allclose(cells.values, found.picture.redundancy[np.ix_(at, at)])
+    np.testing.assert_allclose(cells.values, found.plot_data.redundancy[np.ix_(at, at)])
 
 
 def test_shapes_follow_the_kinds_of_feature_and_target(cases):
     """Oracle: the summaries in the picture, which tests/test_pictures.py holds to the data."""
     classes = cases["classes"]
-    plot = shape_plot(classes, int(classes.picture.features[0]))
+    plot = shape_plot(classes, int(classes.plot_data.features[0]))
     (boxes,) = marks_of(plot, Boxes)
-    shape = classes.picture.shapes[0]
+    shape = classes.plot_data.shapes[0]
     np.testing.assert_array_equal(boxes.quartiles, shape.quantiles)
     assert [tick.label for tick in plot.x_ticks] == list(shape.names)
     assert f"{shape.counts[0]} rows, median {shape.quantiles[0, 2]:.3g}" in boxes.tips[0]
     counts = cases["counts"]
-    by_level = shape_plot(counts, int(counts.picture.features[0]))
+    by_level = shape_plot(counts, int(counts.plot_data.features[0]))
     assert [tick.label for tick in by_level.x_ticks] == ["0", "1", "2"]
     assert re.fullmatch("target, output [12]", shape_plot(cases["multi-output"], "x0").y_label)
     found = cases["continuous"]
-    plot = shape_plot(found, int(found.picture.features[0]))
-    shape = found.picture.shapes[0]
+    plot = shape_plot(found, int(found.plot_data.features[0]))
+    shape = found.plot_data.shapes[0]
     (line,), (wide_band, narrow) = marks_of(plot, Line), marks_of(plot, Band)
     np.testing.assert_array_equal(line.y, shape.quantiles[:, 2])
     np.testing.assert_array_equal(wide_band.y, shape.quantiles[:, [0, 4]].T)
@@ -576,13 +565,13 @@ def test_shapes_follow_the_kinds_of_feature_and_target(cases):
 
 
 def _unshown(found):
-    return int(np.setdiff1d(np.arange(found.n_features), found.picture.features)[0])
+    return int(np.setdiff1d(np.arange(found.n_features), found.plot_data.features)[0])
 
 
 def test_single_rows_are_drawn_if_they_were_kept(page_of):
     found = fitted(fdr=0.3, keep_data=True)
-    values, y = found.picture.values, found.picture.y
-    (cloud,) = marks_of(shape_plot(found, int(found.picture.features[0])), Points, "cloud")
+    values, y = found.plot_data.values, found.plot_data.y
+    (cloud,) = marks_of(shape_plot(found, int(found.plot_data.features[0])), Points, "cloud")
     np.testing.assert_array_equal(cloud.x, values[:, 0])
     np.testing.assert_array_equal(cloud.y, y)
     assert "hold exact values of 200 rows" in Page(render(found)).text["data-shown"]
@@ -590,16 +579,18 @@ def test_single_rows_are_drawn_if_they_were_kept(page_of):
     assert "hold no values of single rows" in page_of("empty").text["data-shown"]
     far = y.copy()
     far[:3] = 1e9
-    plot = shape_plot(replace(found, picture=replace(found.picture, y=far)), int(found.selected[0]))
+    plot = shape_plot(
+        replace(found, plot_data=replace(found.plot_data, y=far)), int(found.selected[0])
+    )
     assert "3 extreme rows left out" in plot.y_label
     (cloud,) = marks_of(plot, Points, "cloud")
     assert len(cloud.y) == len(y) - 3
     classes = fitted("3.b", labels=["well", "ill"], fdr=0.4, keep_data=True)
-    k = int(classes.picture.features[0])
+    k = int(classes.plot_data.features[0])
     plot = shape_plot(classes, k)
     (cloud,) = marks_of(plot, Points, "cloud")
     names = np.array([tick.label for tick in plot.x_ticks])[np.rint(cloud.x).astype(int)]
-    labels = np.array(classes.picture.labels)[classes.picture.y.astype(int)]
+    labels = np.array(classes.plot_data.labels)[classes.plot_data.y.astype(int)]
     np.testing.assert_array_equal(names, labels)
 
 
@@ -629,8 +620,8 @@ def test_figures_draw_on_axes(cases, case, tmp_path):
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 8))
-    for plot, ax in zip(PLOTS, figure.subplots(2, 3).flat, strict=True):
-        assert plot(cases[case], ax) is ax
+    for name, ax in zip(PLOTS, figure.subplots(2, 3).flat, strict=True):
+        assert plot(cases[case], name, ax) is ax
         said = " ".join(text.get_text() for text in ax.texts)
         assert ax.has_data() != (len(said) > 20)
     figure.savefig(tmp_path / "figure.png", dpi=30)
@@ -638,8 +629,8 @@ def test_figures_draw_on_axes(cases, case, tmp_path):
 
 
 def test_figures_make_their_own_axes(cases):
-    for plot in PLOTS:
-        one, two = plot(cases["classes"]), plot(cases["classes"])
+    for name in PLOTS:
+        one, two = plot(cases["classes"], name), plot(cases["classes"], name)
         assert one is not two
         assert one.figure is not two.figure
         assert one.get_title()
@@ -652,7 +643,7 @@ def test_figures_leave_pyplot_alone_and_stand_dollar_signs(cases, tmp_path):
     found = cases["continuous"]
     names = tuple(f"$\\frac{{{k}$" for k in range(found.n_features))
     found = replace(found, names=names)
-    for ax in (plot_redundancy(found), plot_shape(found, int(found.selected[0]))):
+    for ax in (plot(found, "redundancy"), plot(found, "shape", feature=found.selected[0])):
         ax.figure.savefig(tmp_path / "figure.png", dpi=30)
         assert ax.has_data()
     assert ("matplotlib.pyplot" in sys.modules) == before

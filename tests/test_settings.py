@@ -75,7 +75,7 @@ def test_nested_settings_can_be_read_and_changed():
     for name, value in {"screening__share": 0.3, "penalty__b": 2.0, "n_draws": 2}.items():
         changed = change_strategy(control, {name: value})
         assert nested_settings(changed) == inner | _with_outer(changed, name) | {name: value}
-    with pytest.raises(ValueError, match="has no setting 'shares'"):
+    with pytest.raises(ValueError, match="has no setting shares"):
         change_strategy(control, {"screening__shares": 0.3})
 
 
@@ -133,7 +133,7 @@ def test_results_with_arrays_can_be_compared():
         selections,
         [one.decision for one in selections],
         [one.evidence for one in selections],
-        [one.picture for one in selections],
+        [one.plot_data for one in selections],
     ]
     for one, other in results:
         assert one == one
@@ -166,7 +166,7 @@ WRONG_CALLS = {
     "number of lambdas": (lambda: paper.solution_path(APART, n_lams="x"), "n_lams='x'.*1 or more"),
     "floor of lambdas": (lambda: paper.solution_path(APART, floor="x"), "floor='x'.*above 0"),
     "ragged covariance": (lambda: Gaussian(covariance=RAGGED), r"covariance=.*\(p, p\) matrix"),
-    "number as proposals": (lambda: ConditionalTests(proposals=3), "proposals=3.*'lasso', 'mcp'"),
+    "number as rule": (lambda: ConditionalTests(rule=3), "rule=3.*'bh', 'by'"),
     "number as penalties": (lambda: Bayes(penalties=3), "penalty=3 is not known.*'mcp'"),
     "threshold as text": (lambda: SIS(threshold="x").fit(X, Y), "threshold='x' must be a number"),
     "block size as text": (lambda: HSICLasso(block_size="x").fit(X, Y), "block_size='x'.*of 4 or"),
@@ -176,7 +176,10 @@ WRONG_CALLS = {
     ),
     "no threads": (lambda: smrmr.associate(X, Y, n_jobs=0), "n_jobs=0.*Give 1 or more, or -1"),
     "no threads of a rival": (lambda: SIS(n_jobs=0).fit(X, Y), "n_jobs=0.*Give 1 or more"),
-    "leads as text": (lambda: smrmr.select(X, Y).leads("x"), "most='x'.*whole number of 0 or more"),
+    "near misses as text": (
+        lambda: smrmr.select(X, Y).near_misses("x"),
+        "most='x'.*whole number of 0 or more",
+    ),
 }
 
 

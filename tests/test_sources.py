@@ -264,7 +264,7 @@ def test_broken_files_say_what_is_wrong(genotypes, tmp_path):
     np.save(tmp_path / "X.npy", genotypes.X)
     with pytest.raises(ValueError, match=r"missing='impute-all' is not known.*'impute-mode'"):
         open_columns(tmp_path / "X.npy", missing="impute-all")
-    with pytest.raises(ValueError, match=r"drop-rows would need the whole file.*impute-median"):
+    with pytest.raises(ValueError, match=r"drop-rows' would need the whole file.*impute-median"):
         open_columns(tmp_path / "X.npy", missing="drop-rows")
     with pytest.raises(ValueError, match=r"shape \(5,\)"):
         relevance(open_columns(tmp_path / "one.npy"), np.arange(5.0))
@@ -334,7 +334,7 @@ def test_missing_numbers_are_filled_when_they_are_read(how, fill, tmp_path):
 def test_columns_without_any_value_cannot_be_filled(how, tmp_path):
     """Oracle: the words that a table in memory gets."""
     np.save(tmp_path / "X.npy", np.column_stack([np.arange(7.0), np.full(7, np.nan)]))
-    with pytest.raises(ValueError, match=r"column x1 has no value at all.*--drop x1"):
+    with pytest.raises(ValueError, match=r"column x1 has no value at all.*drop=.'x1'"):
         open_columns(tmp_path / "X.npy", missing=f"impute-{how}").read(slice(None))
 
 

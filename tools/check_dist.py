@@ -13,8 +13,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 NEEDED_KINDS = {".py", ".pyi", ".typed", ".html", ".css", ".js", ".txt", ".csv"}
-NEEDED_IN_SDIST = ("src", "tests", "docs", "benchmarks", "results", "tools", "constraints")
-MOST_BYTES = {"wheel": 1_000_000, "sdist": 6_000_000}
+NEEDED_IN_SDIST = (
+    *("src", "tests", "docs", "examples", "benchmarks", "results", "tools", "constraints"),
+)
+NOT_IN_SDIST = ("__pycache__", ".venv", "docs/_static/figures", "results/figures")
+MOST_BYTES = {"wheel": 1_000_000, "sdist": 4_000_000}
 
 
 def package_files() -> set[str]:
@@ -38,12 +41,12 @@ def check_wheel(wheel: Path) -> None:
 
 
 def check_sdist(sdist: Path) -> None:
-    """The sdist holds what it takes to build, test and document it again, and no caches."""
+    """The sdist holds what it takes to build, test and document it, and nothing made from that."""
     with tarfile.open(sdist) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
     tops = {name.split("/")[0] for name in names}
     assert tops >= set(NEEDED_IN_SDIST), f"{sdist.name} lacks {set(NEEDED_IN_SDIST) - tops}"
-    foreign = {name for name in names if "__pycache__" in name or name.startswith(".venv")}
+    foreign = {name for name in names if any(part in name for part in NOT_IN_SDIST)}
     assert not foreign, f"{sdist.name} holds {sorted(foreign)}"
     check_size(sdist, "sdist")
 

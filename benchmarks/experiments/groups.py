@@ -18,6 +18,7 @@ from scipy.special import ndtri
 from smrmr import Recipe, Selection, select
 from smrmr.types import Matrix, Progress
 
+from ..methods import key_of
 from ..stores import Row, open_store
 from .planted import RESPONSES, distinct_columns, plant
 from .real import loaded
@@ -26,7 +27,8 @@ from .run import failure, keep_rows, seed_of
 MOUSE_ROWS = 400
 LEVELS = (0.1, 0.3)
 CUTS = {"none": None, "0.9": 0.9, "0.7": 0.7, "0.5": 0.5, "several": (1, 0.9, 0.7, 0.5)}
-CONTROLS = {"tests": tuple(CUTS), "knockoffs": ("none", "0.7")}
+CONTROLS = {"smrmr": "tests", "knockoffs": "knockoffs"}  # by the name of the method
+ASKED = {"smrmr": tuple(CUTS), "knockoffs": ("none", "0.7")}
 
 
 def _real(name: str, rng: Generator) -> Matrix:
@@ -99,10 +101,10 @@ def group_tasks(tables: Sequence[str], seeds: int) -> list[list[Row]]:
         [{**about, "level": level, "seed": seed} for level in LEVELS]
         for seed in range(seeds)
         for about in (
-            {"dataset": table, "response": response, "method": method, "alike": alike}
+            {"dataset": table, "response": response, **key_of(method), "alike": alike}
             for table in tables
             for response in RESPONSES
-            for method, cuts in CONTROLS.items()
+            for method, cuts in ASKED.items()
             for alike in cuts
         )
     ]
@@ -114,7 +116,8 @@ def group_rows(keys: Sequence[Row]) -> list[Row]:
     X = TABLES[first["dataset"]](np.random.default_rng(seed_of(first["dataset"], first["seed"])))
     X = X[:, distinct_columns(X)]
     data = plant(X, f"groups of {first['dataset']}", first["response"], first["seed"])
-    recipe = Recipe(control=first["method"], target=data.target, alike=CUTS[first["alike"]])
+    control, cut = CONTROLS[first["method"]], CUTS[first["alike"]]
+    recipe = Recipe(control=control, target=data.target, alike=cut)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of thousands of fits, nobody would read them
         try:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from time import perf_counter
 
 from ..data.datasets import Dataset
-from ..methods import METHODS, installed
+from ..methods import METHODS, installed, key_of
 from ..stores import Row
 from .run import as_integer, seed_of
 
-COMPARED = ("tests", "SmRMR(default)", "SmRMR(PC, MCP)", "LASSO knockoffs")
+COMPARED = ("smrmr", "knockoffs", "paper (PC, MCP)", "LASSO knockoffs")
 PUBLISHED_LEVEL = 0.2  # of the published results on the HIV data
 
 
@@ -19,7 +19,7 @@ def truth_tasks(datasets: Sequence[str], seeds: int) -> list[list[Row]]:
     names = installed(COMPARED) if datasets else ()
     return [
         [
-            {"dataset": dataset, "method": name, "level": PUBLISHED_LEVEL, "seed": seed}
+            {"dataset": dataset, **key_of(name), "level": PUBLISHED_LEVEL, "seed": seed}
             for name in names
         ]
         for dataset in datasets

@@ -13,14 +13,14 @@ from numpy.random import Generator
 from smrmr.designs import Simulation
 from smrmr.types import Indices, Matrix, Progress, Vector
 
-from ..methods import installed
+from ..methods import installed, key_of
 from ..stores import Row, open_store
 from .real import loaded
 from .run import keep_rows, seed_of
 from .synthetic import scored_rows, warm_up
 
 DATASETS = ("TOX_171", "GLIOMA", "Toxicity", "riboflavin", "mouse genotypes")
-COMPARED = ("tests", "tests, BY", "SIS + BH", "SmRMR(default)", "SmRMR(PC, MCP)", "T-Rex")
+COMPARED = ("smrmr", "smrmr (BY)", "SIS + BH", "knockoffs", "paper (PC, MCP)", "T-Rex")
 LEVELS = (0.1, 0.2, 0.3)
 N_TRUE = 10
 
@@ -93,7 +93,7 @@ def planted_tasks(datasets: Sequence[str], methods: Sequence[str], seeds: int) -
     names = installed(methods)
     return [
         [
-            {**about, "method": name, "level": level, "seed": seed}
+            {**about, **key_of(name), "level": level, "seed": seed}
             for name in names
             for level in LEVELS
         ]

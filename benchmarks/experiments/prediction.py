@@ -14,12 +14,12 @@ from sklearn.ensemble import RandomForestClassifier
 from smrmr.types import Indices
 
 from ..data.datasets import Dataset
-from ..methods import METHODS, SIZES
+from ..methods import METHODS, SIZES, key_of
 from ..stores import Row
 from .run import as_integer, seed_of
 
 COMPARED = (
-    *("SmRMR2(default)", "SmRMR2(PC, SCAD)", "SmRMR2(PC, MCP)"),
+    *("knockoffs, relaxed", "paper (PC, SCAD), relaxed", "paper (PC, MCP), relaxed"),
     *("SIS", "mRMR (MID)", "mRMR (MIQ)", "HSIC-LASSO", "HSIC-LASSO (blocks)"),
     *("all features", "no features"),
 )
@@ -35,7 +35,7 @@ SETTINGS: dict[str, dict[str, Any]] = {  # one of them is chosen on validation r
 def prediction_tasks(datasets: Iterable[str], repeats: int) -> list[list[Row]]:
     """Keys of the rows to compute, those of one fold together; repeat by repeat."""
     return [
-        [{"dataset": name, "method": m, "repeat": repeat, "fold": fold} for m in COMPARED]
+        [{"dataset": name, **key_of(m), "repeat": repeat, "fold": fold} for m in COMPARED]
         for repeat in range(repeats)
         for name in datasets
         for fold in range(FOLDS)

@@ -21,14 +21,14 @@ from smrmr.designs import Simulation, simulate
 from smrmr.types import Indices, Progress, Vector
 
 from ..grids.read import Grid
-from ..methods import METHODS, SIZES, Method, installed
+from ..methods import METHODS, SIZES, Method, installed, key_of
 from ..stores import NULL, Row, Store
 from .cost import measured
 from .run import failure, keep_rows, seed_of
 
 MAIN_LEVEL = 0.3  # of the tables and figures, run with every method that has a level
 ALL_LEVELS = (0.1, 0.2, MAIN_LEVEL, 0.4, 0.5)
-WITH_ALL_LEVELS = ("SmRMR(default)", "SmRMR(PC, MCP)")
+WITH_ALL_LEVELS = ("knockoffs", "paper (PC, MCP)")
 FRESH_ROWS = 10_000
 VALIDATION_SHARE = 0.2
 
@@ -51,7 +51,7 @@ def run_grid(
     store.begin()  # what cannot be written is found now, not after the first draw
     tasks = (
         [
-            {**cell.key, "method": name, "level": level, "seed": seed}
+            {**cell.key, **key_of(name), "level": level, "seed": seed}
             for name in names
             if name in cell.methods
             for level in levels_of(name, grid.levels)
@@ -108,7 +108,7 @@ def scored_rows(
             except Exception as error:  # a method's failure is a result
                 status = failure(error)
         for key, features, p in zip_longest(group, selected, p_values):
-            row = {**key, "status": status, "version": METHODS[key["method"]].version, **cost}
+            row = {**key, "status": status, **cost}
             if p is not None:
                 row |= null_shares(p, data.support)
             if features is not None:
@@ -143,7 +143,7 @@ def select(
 def _best_size(method: Method, data: Simulation, seed: int) -> int:
     """How many features of a ranking of most rows predict the others best.
 
-    All rows are ranked then, so that rivals select from as many as SmRMR does.
+    All rows are ranked then, so that rivals select from as many as ours do.
     """
     classes = data.y if data.target == "classes" else None
     train, held_out = train_test_split(

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..stores import newest
 from .means import at_level, cells, markdown, number, pooled, shares
 from .yardstick import PAPER
 
@@ -19,7 +20,7 @@ ABILITIES = (
     "covariates, repeated rows, survival",
 )
 RIVALS = {  # by the name of their rows: what readers call them, and ABILITIES
-    "tests": ("**smrmr**", "yes", "yes", "yes, and names them", "yes"),
+    "smrmr": ("**smrmr**", "yes", "yes", "yes, and names them", "yes"),
     "d0CRT": ("d0CRT (hidimstat)", "yes", "no", "yes", "no"),
     "LASSO knockoffs": ("LASSO knockoffs (knockpy)", "yes", "no", "yes", "no"),
     "Boruta": ("Boruta", "no", "yes", "no", "no"),
@@ -31,7 +32,7 @@ RIVALS = {  # by the name of their rows: what readers call them, and ABILITIES
 def against(stores: dict[str, Any]) -> str:
     """Rivals in rows; means over the ten designs of the paper. `stores` as from `read_stores`."""
     rows = pd.concat([stores["yardstick"], stores["synthetic"]], ignore_index=True)
-    rows = rows.drop_duplicates(["design", "n", "p", "method", "level", "seed"])
+    rows = newest(rows).drop_duplicates(["design", "n", "p", "method", "level", "seed"])
     rows = rows[rows["method"].isin(RIVALS) & rows["design"].isin(PAPER)]
     measured = ("tpr", "fdr", "n_selected", "seconds")
     table = at_level(cells(rows, measured=measured), LEVEL)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from smrmr.designs import DESIGNS
 from smrmr.runs.files import replacing
 
 from ..experiments.synthetic import MAIN_LEVEL
-from ..methods import REFERENCES
+from ..methods import REFERENCES, RELAXED, STRICT
 from ..stores import read_stores
 from .means import at_level, cells, fold_means, pooled
 from .yardstick import ten_means
@@ -36,8 +37,8 @@ STYLE: dict[Any, Any] = {
 GREY = "#8a8f98"
 MEASURES = {"PC": "#1f5fbf", "HSIC": "#d9742b"}
 PENALTIES = {"none": "o", "L1": "s", "SCAD": "^", "MCP": "D"}
-VARIANTS = {"default": ("#c1121f", "*"), "default, HSIC": ("#f08fa4", "*")} | {
-    f"{measure}, {penalty}": (colour, marker)
+VARIANTS = {"knockoffs": ("#c1121f", "*"), "knockoffs (HSIC)": ("#f08fa4", "*")} | {
+    f"paper ({measure}, {penalty})": (colour, marker)
     for measure, colour in MEASURES.items()
     for penalty, marker in PENALTIES.items()
 }
@@ -54,53 +55,55 @@ RIVALS = {
     "GCM": ("#6a3d9a", "P"),
     "T-Rex": ("#d9742b", "d"),
     "SIS + BH": ("#40444c", "X"),
-    "tests": ("#a3218e", "*"),
-    "tests, BY": ("#dd9ad2", "*"),
+    "smrmr": ("#a3218e", "*"),
+    "smrmr (BY)": ("#dd9ad2", "*"),
 }
 LINES: dict[str, Any] = dict(zip(REFERENCES, ("-", ":"), strict=True))
-DEFAULTS = ("SmRMR(default)", "SmRMR(default, HSIC)")
+KNOCKOFFS = ("knockoffs", "knockoffs (HSIC)")
 # of the paper's penalties one stands for all: they cost the same
-TIMED = (*DEFAULTS, "SmRMR(PC, MCP)", "SmRMR(HSIC, MCP)", *RIVALS)
+TIMED = (*KNOCKOFFS, "paper (PC, MCP)", "paper (HSIC, MCP)", *RIVALS)
 
 
-def draw_figures(folder: Path) -> list[Path]:
-    """Draw what the stores in a folder allow into its subfolder ``figures``; the files written."""
+def draw_figures(folder: Path, to: Path | None = None) -> list[Path]:
+    """The files drawn from the stores of a folder, in a subfolder ``figures`` of it or of `to`."""
     written = []
     with rc_context(STYLE):
-        for name, figure in _figures(read_stores(folder)):
-            path = folder / "figures" / f"{name}.svg"
-            path.parent.mkdir(exist_ok=True)
+        for name, draw in figures_of(read_stores(folder)):
+            path = (to or folder) / "figures" / f"{name}.svg"
+            path.parent.mkdir(parents=True, exist_ok=True)
             with replacing(path) as unfinished:
-                figure.savefig(unfinished, format="svg", metadata={"Date": None})
+                draw().savefig(unfinished, format="svg", metadata={"Date": None})
             written.append(path)
     return written
 
 
-def _figures(stores: dict[str, Any]) -> Iterator[tuple[str, Figure]]:
+def figures_of(stores: dict[str, Any]) -> Iterator[tuple[str, Callable[[], Figure]]]:
+    """The names of the figures that rows allow, each with a function that draws it."""
     table, timed = cells(stores["synthetic"]), cells(stores["speed"])
     table = table[table["seeds"] > 0]
     usual = at_level(table, MAIN_LEVEL)
     for family in FAMILIES.values():
         part = usual[usual["design"].map(_family) == family]
-        for rule, other in (("SmRMR", "SmRMR2("), ("SmRMR2", "SmRMR(")):
-            shown = part[~part["method"].astype(str).str.startswith(other)]
+        is_relaxed = part["method"].astype(str).str.endswith(RELAXED)
+        for rule, left_out in (("strict", is_relaxed), ("relaxed", part["method"].isin(STRICT))):
+            shown = part[~left_out]
             if not shown["method"].isin(REFERENCES).all():
-                yield f"{family}-{rule.lower()}", _panels(shown, f"{family}, level {MAIN_LEVEL}")
+                yield f"{family}-{rule}", partial(_panels, shown, f"{family}, level {MAIN_LEVEL}")
     levels = table.groupby("method")["level"].transform("nunique")
     if (levels > 1).any():
-        yield "fdr", _fdr(table[levels > 1])
-    fixed = _fixed_p(usual[usual["method"].isin([*DEFAULTS, *RIVALS]) & usual["tpr"].notna()])
+        yield "fdr", partial(_fdr, table[levels > 1])
+    fixed = _fixed_p(usual[usual["method"].isin([*KNOCKOFFS, *RIVALS]) & usual["tpr"].notna()])
     if len(fixed):
-        yield "power", _power(fixed)
+        yield "power", partial(_power, fixed)
     timed = at_level(timed[(timed["seeds"] > 0) & timed["method"].isin(TIMED)], MAIN_LEVEL)
     if len(timed):
-        yield "speed", _speed(timed)
+        yield "speed", partial(_speed, timed)
     listed = ten_means(cells(stores["yardstick"], measured=("tpr", "fdr", "n_selected")))
     if len(listed):
-        yield "yardstick", _yardstick(listed)
+        yield "yardstick", partial(_yardstick, listed)
     real = fold_means(stores["real"])
     if len(real):
-        yield "real", _real(real)
+        yield "real", partial(_real, real)
 
 
 def _family(design: str) -> str:
@@ -307,11 +310,11 @@ def _dots(ax: Axes, x: Any, table: Any, what: str, method: str, line: str = "non
 
 
 def _look(method: str) -> dict[str, Any]:
-    """How a method looks, whichever rule SmRMR follows."""
+    """How a method looks, whether its rule is strict or relaxed."""
     if method in LINES:
         return {"color": GREY, "linestyle": LINES[method]}
-    variant = method.partition("(")[2][:-1] if method.startswith("SmRMR") else method
-    colour, marker = {**VARIANTS, **RIVALS}.get(variant, ("black", "."))
+    looks = {**VARIANTS, **RIVALS}
+    colour, marker = looks.get(method.removesuffix(RELAXED), ("black", "."))
     return {"color": colour, "marker": marker, "markersize": 6.5 if marker == "*" else 4}
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from smrmr.designs import DESIGNS
 
 from ..data.datasets import SOURCES
-from ..methods import METHODS
+from ..methods import METHODS, STRICT
 
 CELL = ("design", "n", "p", "method", "level")
 MEASURED = ("tpr", "fpr", "fdr", "n_selected", "recall", "score", "seconds", "megabytes")
@@ -64,8 +64,8 @@ def at_level(table: Any, level: float) -> Any:
 
 
 def strict(table: Any) -> Any:
-    """Those of `cells` that are of SmRMR, which promises FDR control."""
-    return table[table["method"].astype(str).str.startswith("SmRMR(")]
+    """Those of `cells` that are of our knockoff methods, which promise FDR control."""
+    return table[table["method"].isin(STRICT)]
 
 
 def violations(table: Any, k: float) -> Any:
@@ -78,7 +78,7 @@ def violations(table: Any, k: float) -> Any:
 
 
 def above_level(table: Any, k: float) -> Any:
-    """The rows of any methods, as `violations` judges those of SmRMR."""
+    """The rows of any methods, as `violations` judges our knockoff methods."""
     above = table["fdr"] > table["level"] + k * table["fdr_se"] + ROUNDING
     return table[above & (table["seeds"] >= ENOUGH_SEEDS)]
 

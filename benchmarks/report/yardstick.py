@@ -26,23 +26,27 @@ from .means import (
 from .page import NOT_RUN, write_page
 
 PAPER = ("1.a", "1.b", "1.c", "1.d", "2.a", "2.b", "2.c", "3.a", "3.b", "3.c")
-OURS = "tests"
+OURS = "smrmr"
+BY = "smrmr (BY)"
 ALONE = "SIS + BH"
 SHARED = ["design", "n", "p", "level"]
 MUCH = 0.1  # of the power, that is worth a line
-EMPTY_COLUMNS = {"size": "data sets where a rival finds a true feature", "mean": "tests are empty"}
+EMPTY_COLUMNS = {"size": "data sets where a rival finds a true feature", "mean": "smrmr is empty"}
 MEASURED = ("tpr", "fdr", "n_selected", "seconds")
 PLANTED = ("dataset", "response", "method", "level")
 NOTES = """\
 A cell is a design at a size and a level. Rivals have fewer seeds, so that fewer of their cells can
 stand out. What a method could not take is "not taken", and means over part of the designs say so:
-compare them with care. SIS + BH comes with the fit of the tests, whose seconds it shows, and tests
+compare them with care. SIS + BH comes with the fit of smrmr, whose seconds it shows, and tests
 features alone: neighbours of true features are no nulls to it, so that its ratio is not to be 1.
 The seconds of T-Rex are those of all levels, since it has to be run again for each."""
 
 
-def write_yardstick(folder: Path) -> Path | None:
-    """Write ``yardstick.md`` from the rows in a folder; nothing if there are none."""
+def write_yardstick(folder: Path, to: Path | None = None) -> Path | None:
+    """The file ``yardstick.md`` of the rows in a folder, written there or into `to`.
+
+    None if there are no rows.
+    """
     stores = read_stores(folder)
     if stores["yardstick"].empty and stores["planted"].empty:
         return None
@@ -59,7 +63,7 @@ def write_yardstick(folder: Path) -> Path | None:
         ),
         "Planted targets: TPR / FDR": planted_table(stores["planted"]),
     }
-    return write_page(folder / "yardstick.md", "Yardstick", sections, NOTES)
+    return write_page((to or folder) / "yardstick.md", "Yardstick", sections, NOTES)
 
 
 def yardstick(stores: dict[str, Any]) -> str:
@@ -176,8 +180,8 @@ def left_empty(frame: Any) -> str:
 
 
 def _is_rival(table: Any) -> Any:
-    """Those that ask the question of the tests: whether a feature tells what no other does."""
-    return ~table["method"].astype(str).str.startswith(OURS) & (table["method"] != ALONE)
+    """Those that ask the question of smrmr: whether a feature tells what no other does."""
+    return ~table["method"].isin([OURS, BY, ALONE])
 
 
 def calibration(frame: Any) -> str:
@@ -185,7 +189,7 @@ def calibration(frame: Any) -> str:
     names = list(NULL.values())
     good = frame[(frame["status"] == "ok") & frame[names].notna().all(axis=1)]
     fits = good.drop_duplicates([name for name in (*CELL, "seed") if name != "level"])
-    fits = fits[fits["method"] != f"{OURS}, BY"]  # another rule for the same p-values
+    fits = fits[fits["method"] != BY]  # another rule for the same p-values
     if fits.empty:
         return ""
     return markdown(in_order(ratios(fits, ["method", "n"])))

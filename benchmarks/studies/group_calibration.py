@@ -23,7 +23,7 @@ from joblib import Parallel, delayed
 from scipy.stats import norm
 
 import smrmr
-from smrmr.conditional.p_values import combine
+from smrmr.conditional.combine import combine
 
 from ..experiments.planted import RESPONSES
 from ..experiments.run import seed_of

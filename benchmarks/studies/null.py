@@ -12,8 +12,8 @@ import sys
 
 import numpy as np
 
-from smrmr.conditional.null import TAILS, points_of
-from smrmr.conditional.rank_statistics import GRID, projection_covariances
+from smrmr.conditional.statistics.null import TAILS, points_of
+from smrmr.conditional.statistics.rank_covariances import GRID, projection_covariances
 from smrmr.runs.compiled import compiled
 from smrmr.types import Indices, Vector
 

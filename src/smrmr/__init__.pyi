@@ -6,6 +6,7 @@ from . import measures as measures
 from . import paper as paper
 from . import report as report
 from . import rivals as rivals
+from . import testing as testing
 from .association import associate as associate
 from .association import redundancy as redundancy
 from .association import relevance as relevance

@@ -222,7 +222,7 @@ def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
         out[left] = values
         return out
 
-    table = found.columns()
+    table = found.table_columns()
     columns: dict[str, Any] = {"smrmr_selected": spread(found.support, False)}
     for name in WRITTEN:
         if name in table:
@@ -230,8 +230,8 @@ def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
             values = spread(table[name], "" if text else np.nan)
             columns[f"smrmr_{name}"] = pd.Categorical(values) if text else values
     if found.grouped or found.copies:
-        leads = [found.names[k] if k >= 0 else "" for k in found.found_with]
-        columns["smrmr_group"] = pd.Categorical(spread(np.array(leads, dtype=object), ""))
+        groups = [found.names[k] if k >= 0 else "" for k in found.found_with]
+        columns["smrmr_group"] = pd.Categorical(spread(np.array(groups, dtype=object), ""))
     return columns
 
 
@@ -241,7 +241,7 @@ def _account(found: Selection) -> dict[str, Any]:
     plain = bool | int | float | str
     return {
         "level": found.fdr,
-        "rule": getattr(found.evidence, "multiplicity", found.decision.rule),
+        "rule": found.decision.rule,
         "selected": np.array(found.selected_names, dtype=object),
         "statement": str(found),
         "methods": say(found, "methods"),

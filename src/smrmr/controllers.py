@@ -1,33 +1,129 @@
-"""Ways to control how many of the selected features are false: one folder per controller.
+"""States what a way to control false discoveries gives, and names those there are.
 
-A controller is a strategy with `prepare` (refuse what it cannot take), `by_rank` (what counts as a
-copy), `repeatable`, `by_chance` (whether a seed matters), `nested_groups` (whether it can ask about
-groups within groups), `cuts` (those it does) and `weigh`, which turns checked data into evidence.
-Evidence knows how to `decide` at a level, what its `scores` are, which features were `weighed`,
-their `ranking`, the `order` of its hypotheses, what another level would have found (`asked_at`),
-and the `columns` of a table, of which the `shown` fit a terminal and one is `measured`. A new
-controller is a folder beside `knockoffs`, a line in each table here, and words and figures in a
-folder of `report`.
+A new controller is a folder beside `conditional` and `paper`, a line in each table here, what its
+tables show in `selection`, and its words and figures in a folder of `report`.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import Any
+from dataclasses import Field
+from typing import Any, ClassVar, Protocol
 
-from .conditional import ConditionalTests, TestEvidence
+from numpy.random import Generator
+
+from .conditional import ConditionalEvidence, ConditionalTests
+from .data.study import Study
+from .decision import Decidable
+from .features.groups import Groups
+from .measures.protocol import Measure
 from .paper import KnockoffEvidence, KnockoffFilter
+from .runs.work import Work
 from .settings import read_strategy
+from .types import Indices, Vector
 
-CONTROLS: dict[str, Callable[..., Any]] = {
+
+class Evidence(Decidable, Protocol):
+    """What a controller found about every feature, before any level is set: numbers only.
+
+    A hypothesis is about a feature with its copies, or about a group of look-alikes.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    def relevance(self) -> Vector:
+        """Association of every feature with the target."""
+
+    @property
+    def hypotheses(self) -> tuple[Indices, ...]:
+        """For each partition the hypothesis that each feature belongs to, -1 for constants."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the controller, as JSON can hold them."""
+
+    @property
+    def n_features(self) -> int:
+        """Number of features in X."""
+
+    @property
+    def scores(self) -> Vector:
+        """What features are ranked by; the larger, the better."""
+
+    @property
+    def weighed(self) -> Indices:
+        """Features that have a score of their own."""
+
+    @property
+    def representatives(self) -> Indices:
+        """For each hypothesis the feature that is reported for it."""
+
+    @property
+    def ranking(self) -> Indices:
+        """Representatives that stand out, best first."""
+
+    def at_level(self, fdr: float) -> Evidence:
+        """What would have been found had another level been set beforehand."""
+
+    def members_of(self, hypothesis: int) -> Indices:
+        """Features that a hypothesis is about, its representative first."""
+
+    def carriers_of(self, hypothesis: int) -> Indices:
+        """Members one of which carries the association of the group, with 95% confidence."""
+
+
+class Controller(Protocol):
+    """A way to control how many of the selected features are false: a frozen dataclass."""
+
+    alias: ClassVar[str]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether only the order of values counts, so that monotone transforms are copies."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the settings say all there is to say."""
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether the result depends on a random seed."""
+
+    @property
+    def nested_groups(self) -> bool:
+        """Whether groups within groups can be tested together."""
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Correlations at which features are grouped unless the user gives others."""
+
+    @property
+    def measure(self) -> Measure:
+        """The association shown beside the evidence."""
+
+    def prepare(self, study: Study) -> Study:
+        """The data as this controller takes them; a ValueError for what it cannot take."""
+
+    def weigh(
+        self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
+    ) -> Evidence:
+        """Evidence about all features or groups."""
+
+
+CONTROLS: dict[str, Callable[..., Controller]] = {
     "auto": ConditionalTests,  # what the benchmarks support, so far whatever the data
     "tests": ConditionalTests,
     "knockoffs": KnockoffFilter,
     "paper": KnockoffFilter.paper,
 }
-EVIDENCE: dict[str, type[Any]] = {
-    evidence.kind: evidence for evidence in (TestEvidence, KnockoffEvidence)
+EVIDENCE: dict[str, type[Evidence]] = {
+    evidence.kind: evidence for evidence in (ConditionalEvidence, KnockoffEvidence)
 }
 
 
-def as_control(control: Any) -> Any:
+def as_control(control: str | Controller) -> Controller:
     """The controller that a name stands for; a controller stands for itself."""
-    return read_strategy("control", control, CONTROLS, "weigh")
+    found: Controller = read_strategy("control", control, CONTROLS, "weigh")
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .types import Indices, Vector
 
 ROUNDING = 1e-12  # 0.3 + 0.05 + 0.05 counts as 0.4
 STEP = 0.05  # by which the relaxed rule raises the level
-ON_EMPTY = ("none", "lead", "relax")
+ON_EMPTY = ("none", "best", "relax")
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +24,7 @@ class Decision:
     selected
         Selected features, best first.
     scores
-        What features were ranked by: W, the mean e-value over several draws, or the number of
-        zeros that a p-value starts with, -log10 p.
+        What hypotheses were ranked by: W, the mean e-value over several draws, or -log10 p.
     q_values
         Smallest level that selects each feature, 1 if there is none.
     frequency
@@ -33,16 +32,16 @@ class Decision:
     threshold
         Features with this score or more are selected; ``inf`` if there are none.
     fdr
-        The level asked for.
+        The level requested.
     level
         The level used; above `fdr` if the rule was relaxed, 1 if features were taken by rank.
     rule
         ``"knockoff+"``, ``"e-values"`` over several draws, ``"bh"``, ``"by"`` or ``"holm"`` for
-        p-values; or ``"relaxed"``, ``"best feature"`` and ``"n_features"`` (so many were asked
-        for), which carry no guarantee.
+        p-values; or ``"relaxed"``, ``"best feature"`` and ``"n_features"`` (a number was
+        requested), which carry no guarantee.
     n_needed
-        Fewest features that can be selected. With knockoffs several must stand out together: with
-        none below the mirrored cut-off the estimate is still 1 / n.
+        Fewest features that can be selected: with knockoffs 1 / level, since with none below the
+        mirrored cut-off the estimate of the false discovery proportion is still 1 / n.
 
     Examples
     --------
@@ -73,26 +72,37 @@ class Decision:
         return self.rule not in ("relaxed", "best feature", "n_features")
 
 
-def decide_with_fallback(
-    evidence: Any, fdr: float, on_empty: str = "none", n_features: int | None = None
-) -> Decision:
-    """Select at a level.
+class Decidable(Protocol):
+    """What a level can be set on."""
 
-    Where the level selects nothing, ``on_empty="lead"`` takes the best feature and ``"relax"``
-    raises the level until something is selected. `n_features` takes so many, best first, whatever
-    the level. None of the three carries a guarantee.
+    @property
+    def order(self) -> Indices:
+        """Hypotheses, best first, one for each feature that represents any."""
+
+    def decide(self, fdr: float, on_empty: str = "none") -> Decision:
+        """The decision at a level."""
+
+
+def decide_with_fallback(
+    evidence: Decidable, fdr: float, on_empty: str = "none", n_features: int | None = None
+) -> Decision:
+    """The decision at a level, with a fallback where it selects nothing.
+
+    ``on_empty="best"`` takes the best feature, ``"relax"`` raises the level until something is
+    selected. `n_features` takes so many, best first, whatever the level. None of the three carries
+    a guarantee.
     """
     check_choice("on_empty", on_empty, ON_EMPTY)
     if n_features is not None:
         check_count("n_features", n_features)
         return _take_best(evidence, evidence.decide(fdr), n_features, "n_features")
-    decision: Decision = evidence.decide(fdr, "relax" if on_empty == "relax" else "none")
-    if on_empty == "lead" and not decision.selected.size:
+    decision = evidence.decide(fdr, "relax" if on_empty == "relax" else "none")
+    if on_empty == "best" and not decision.selected.size:
         return _take_best(evidence, decision, 1, "best feature")
     return decision
 
 
-def _take_best(evidence: Any, decision: Decision, n: int, rule: str) -> Decision:
+def _take_best(evidence: Decidable, decision: Decision, n: int, rule: str) -> Decision:
     selected = evidence.order[:n]
     threshold = float(decision.scores[selected].min())
     return replace(decision, selected=selected, threshold=threshold, level=1.0, rule=rule)

@@ -35,7 +35,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         deep
-            Also those of strategies, by names such as ``control__multiplicity``.
+            Also those of strategies, by names such as ``control__rule``.
 
         Returns
         -------

@@ -21,7 +21,7 @@ from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
-from .selection import Selection, find_trends, take_picture
+from .selection import Selection, find_trends, summarise_for_plots
 from .settings import as_generator, parse_bytes
 from .types import Data, Progress, Vector
 
@@ -107,7 +107,7 @@ def select(
         always_keep=recipe.always_keep,
     )
     folder = None if run_dir is None else Path(run_dir)
-    about = identity_of(study, recipe.settings, recipe.control, rng) if folder else {}
+    about = identity_of(study, recipe.settings, recipe.controller.repeatable, rng) if folder else {}
     with checkpoints_in(folder, about):
         return select_from(study, recipe, rng, progress)
 
@@ -116,7 +116,7 @@ def select_from(
     study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None = None
 ) -> Selection:
     """Select from checked data; see `select`."""
-    control, name = recipe.control, study.target.name
+    control, name = recipe.controller, study.target.name
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     nominal = study.columns.nominal
     study = control.prepare(study)
@@ -136,32 +136,36 @@ def select_from(
     evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
-        picture = take_picture(study, evidence.ranking, control.measure, recipe.keep_data, work)
-        leads, q_values = evidence.leads, np.ones(study.columns.n_columns)
-        np.minimum.at(q_values, leads, decision.q_values)
-        best, selected = leads[evidence.order], leads[decision.selected]
+        plot_data = summarise_for_plots(
+            study, evidence.ranking, control.measure, recipe.keep_data, work
+        )
+        shown_by, q_values = evidence.representatives, np.ones(study.columns.n_columns)
+        np.minimum.at(q_values, shown_by, decision.q_values)
+        best, selected = shown_by[evidence.order], shown_by[decision.selected]
         trends = find_trends(study, best, selected, q_values, nominal)
         unadjusted = _unadjusted(study, control.measure, work)
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names
     same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.always_kept]))
-    leads = [np.where(n < 0, np.arange(len(n)), evidence.leads[n]) for n in evidence.hypotheses]
+    representatives = [
+        np.where(n < 0, np.arange(len(n)), evidence.representatives[n]) for n in evidence.hypotheses
+    ]
     return Selection(
         names=tuple(columns.name(k) for k in range(columns.n_columns)),
         evidence=evidence,
         decision=decision,
-        picture=picture,
+        plot_data=plot_data,
         trends=trends,
-        likeness=tuple(likeness_to(columns, lead) for lead in leads),
+        likeness=tuple(likeness_to(columns, each) for each in representatives),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,
         unadjusted=unadjusted,
         covariates=tuple(name for name in adjusted_for if name != ROW_GROUPS),
         n_groups_of_rows=study.row_groups.n_groups,
-        rows_asked=study.row_groups.comparison,
+        row_comparison=study.row_groups.comparison,
         on_empty=recipe.on_empty,
-        n_asked=recipe.n_features,
+        n_features_requested=recipe.n_features,
         target=study.target.stands_for or study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
@@ -193,7 +197,7 @@ def select_cached(
         _select_for_cache, ignore=["study", "recipe", "rng", "progress"]
     )
     found: Selection = cached(key, study, recipe, rng, progress)
-    return found.asked_as(recipe)
+    return found.with_recipe(recipe)
 
 
 def _cache_key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
@@ -204,7 +208,7 @@ def _cache_key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str
     """
     import joblib
 
-    control, seed = recipe.control, int(rng) if isinstance(rng, int | np.integer) else None
+    control, seed = recipe.controller, int(rng) if isinstance(rng, int | np.integer) else None
     if (seed is None and control.by_chance) or not study.columns.in_memory:
         return ""
     settings = {name: value for name, value in recipe.settings.items() if name not in DECIDING}

@@ -4,36 +4,54 @@ Messages name arguments by `setting`, which marks them. Python says ``n_jobs=0``
 ``--jobs 0``: each renders the marks in its own way, and nothing else of a message is ever changed.
 """
 
+import re
 import sys
 import warnings
 from collections.abc import Callable
+from reprlib import Repr
 from typing import Any
 
-BEGIN, VALUE, END = "\ue000", "\ue001", "\ue002"  # of a setting; characters that no text holds
+BEGIN, VALUE, END = "\ue000", "\ue001", "\ue002"  # of a setting; `repr` escapes them in other texts
+ANY = "..."  # instead of the repr of a value
+MARKED = re.compile(f"{BEGIN}([\\w.]*){VALUE}([^{BEGIN}{VALUE}{END}]*){END}")
+
+_shortened = Repr()
+_shortened.maxstring = _shortened.maxother = 200
 
 
 def setting(name: str, *value: Any) -> str:
     """An argument within a message, with its value if one is given.
 
-    >>> in_python(f"Say {setting('target', 'classes')}, or leave out {setting('n_jobs')}.")
-    "Say target='classes', or leave out n_jobs."
+    ``...`` stands for any value: Python names the argument alone, the command also what it takes.
+
+    Two functions may give one name to different things; then the name of the function comes
+    before it, such as ``"read_data.target"``, and Python leaves it out.
+
+    >>> in_python(f"Use {setting('target', 'classes')}, or leave out {setting('n_jobs')}.")
+    "Use target='classes', or leave out n_jobs."
     """
-    return f"{BEGIN}{name}{VALUE}{repr(*value) if value else ''}{END}"
+    text = "" if not value else ANY if value[0] is ... else _shortened.repr(*value)
+    return f"{BEGIN}{name}{VALUE}{text}{END}"
+
+
+def only_in_python(text: str) -> str:
+    """A part of a message that the command line leaves out."""
+    return f"{BEGIN}{VALUE}{text}{END}"
 
 
 def render(message: str, say: Callable[[str, str], str]) -> str:
     """The message with every setting as `say` puts it, from its name and the repr of its value."""
-    text, *rest = message.split(BEGIN)
-    for part in rest:
-        marked, _, after = part.partition(END)
-        name, _, value = marked.partition(VALUE)
-        text += say(name, value) + after
-    return text
+    return MARKED.sub(lambda marked: say(marked[1], marked[2]), message)
+
+
+def as_argument(name: str, value: str) -> str:
+    """A setting as Python takes it."""
+    return "=".join(filter(None, (name.rpartition(".")[2], "" if value == ANY else value)))
 
 
 def in_python(message: str) -> str:
     """The message with settings as arguments of Python."""
-    return render(message, lambda name, value: f"{name}={value}" if value else name)
+    return render(message, as_argument)
 
 
 class Problem(ValueError):  # noqa: N818 it is caught as a ValueError
@@ -63,6 +81,9 @@ class Problem(ValueError):  # noqa: N818 it is caught as a ValueError
     def __str__(self) -> str:
         return in_python(self.message)
 
+    def __repr__(self) -> str:
+        return f"Problem({str(self)!r})"
+
 
 class DataWarning(UserWarning):
     """What a user should know about the data or the settings; `message` has settings marked."""
@@ -75,14 +96,14 @@ class DataWarning(UserWarning):
         return in_python(self.message)
 
 
+def message_of(error: BaseException) -> str:
+    """What an error or a warning says, with settings marked if it is one of ours."""
+    return error.message if isinstance(error, Problem | DataWarning) else str(error)
+
+
 def warn(message: str) -> None:
     """Warn the user, pointing at the line outside the package that called it."""
-    warnings.warn(DataWarning(message), stacklevel=_user_stacklevel())
-
-
-def _user_stacklevel() -> int:
-    """Stack level of the first caller outside the package, so that warnings point at user code."""
-    frame, level = sys._getframe(1), 1
+    frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
         frame, level = frame.f_back, level + 1
-    return level
+    warnings.warn(DataWarning(message), stacklevel=level)

@@ -1,15 +1,15 @@
 """Defines Recipe: every choice of the method, checked when it is made."""
 
 from dataclasses import dataclass, fields
-from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
 
-from .controllers import as_control
+from .controllers import Controller, as_control
 from .data.target import TARGETS
 from .decision import ON_EMPTY
 from .features.alike import ALL_PAIRS
+from .problems import Problem, setting
 from .settings import check_choice, check_count, check_jobs, check_level, parse_bytes, write_setting
 
 WORDS = ("auto", "none")  # that stand for cuts
@@ -24,37 +24,39 @@ class Recipe:
     fdr
         Largest expected share of false features among those selected, in (0, 1).
     control
-        How that share is controlled: ``"auto"`` (``"tests"``, so far whatever the data),
-        ``"tests"``, ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the bit), or a
-        `ConditionalTests` or `KnockoffFilter` with its settings.
+        How that share is controlled: ``"auto"`` (the tests, so far whatever the data), ``"tests"``,
+        ``"knockoffs"``, ``"paper"`` (the paper's pipeline to the bit), or text with settings such
+        as ``"knockoffs(measure=hsic, penalty=l1)"``. In Python also a `ConditionalTests` or a
+        `KnockoffFilter`.
     target
         How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
         order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
-        What to do when the level selects nothing. ``"none"``: an empty selection is an answer;
-        ``"lead"``: take the best feature; ``"relax"``: raise the level until something is selected
-        (SmRMR2 in the paper). The last two carry no guarantee.
+        What to do when the level selects nothing: ``"none"`` (an empty selection is a result),
+        ``"best"`` (take the best feature) or ``"relax"`` (raise the level until something is
+        selected, SmRMR2 in the paper); the last two carry no guarantee.
     n_features
         Take so many features, best first, whatever the level, and without guarantee.
     alike
-        Cut from which on features count as look-alikes, which are asked about as one group: they
-        correlate by at least so much on average (Spearman, in size). None or 1: only copies. With
-        several cuts, which need tests, every finding is reported for the smallest group that it can
-        be told for. ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns
-        so alike, with tests of up to 30,000 features; only copies with knockoffs, and with the
-        rules ``"by"`` and ``"holm"`` of `ConditionalTests`.
+        Average correlation (Spearman, in size) from which on features are clustered and tested as
+        one group: ``"auto"``, ``"none"`` (only copies), a number such as 0.7, or several. Nested
+        groups, of several cuts, need tests; every finding is reported for the smallest group that
+        can be resolved. ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as columns of noise are not that
+        correlated by chance, with tests of up to 30,000 features; only copies with knockoffs, and
+        with the rules ``"by"`` and ``"holm"`` of `ConditionalTests`.
     feature_groups
-        Groups of features to ask about instead: a name or number per feature, or a mapping from
-        names of features. With ``alike=1`` single features are asked about too.
+        Groups of features to test instead: a name or number per feature, or a mapping from names
+        of features. With ``alike=1`` single features are tested too.
     always_keep
         Names or positions of features that are adjusted for, never tested, and always kept.
     keep_data
         Keep values of the features that stand out, and the target, in the result, so that figures
-        can show single rows. Otherwise the result holds summaries that identify nobody.
+        can show single rows. Otherwise the result, its pickles and reports hold summaries that
+        identify nobody.
     max_memory
         Budget for the work besides the data, such as ``"500MB"``.
     n_jobs
-        Threads, as in joblib.
+        Threads, as in joblib; -1 for all cores.
 
     Raises
     ------
@@ -65,18 +67,18 @@ class Recipe:
 
     Examples
     --------
-    Everything is checked when it is said, and can be written down:
+    Everything is checked when it is given, and can be written down:
 
     >>> from smrmr import Recipe
     >>> Recipe(fdr=0.2, control="knockoffs(penalty=scad)").settings["control"]
     'knockoffs(penalty=scad)'
     >>> Recipe(fdr=20)
     Traceback (most recent call last):
-    ValueError: fdr=20 is not a level between 0 and 1, both excluded; 0.2 is common.
+    smrmr.problems.Problem: fdr=20 is not a level between 0 and 1, both excluded; 0.2 is common.
     """
 
     fdr: float = 0.3
-    control: Any = "auto"
+    control: str | Controller = "auto"
     target: str = "auto"
     on_empty: str = "none"
     n_features: int | None = None
@@ -96,23 +98,30 @@ class Recipe:
             check_count("n_features", self.n_features)
         check_choice("keep_data", self.keep_data, (True, False))
         if min(self.cuts, default=1) < 1 and self.feature_groups is not None:
-            raise ValueError(
-                f"alike={self.alike!r} finds groups, but feature_groups gives them. Leave out one; "
-                "with alike=1 single features are asked about beside the groups given."
-            )
+            given = f"{setting('alike', self.alike)} finds groups, but {setting('feature_groups')}"
+            cure = f"Leave out one; with {setting('alike', 1)} single features are tested as well."
+            raise Problem(f"{given} gives them.", cure=cure)
         n_kinds = len(self.cuts) + (self.feature_groups is not None)
-        if n_kinds > 1 and not self.control.nested_groups:
-            raise ValueError(
-                f"groups of {n_kinds} kinds were asked for, one within the other, and knockoffs "
-                "take one kind. Give one cut, such as alike=0.7, or use control='tests'."
+        if n_kinds > 1 and not self.controller.nested_groups:
+            raise Problem(
+                f"groups of {n_kinds} kinds were requested, one within the other, and knockoffs "
+                "take one kind.",
+                f"Give one cut, such as {setting('alike', 0.7)}, or use "
+                f"{setting('control', 'tests')}.",
             )
         parse_bytes(self.max_memory)
         check_jobs(self.n_jobs)
         if self.on_empty == "relax" and getattr(self.control, "n_draws", 1) > 1:
-            raise ValueError(
-                "on_empty='relax' chooses its level after looking, which e-values over several "
-                "draws do not allow. Use on_empty='lead' or 'none', or n_draws=1."
+            raise Problem(
+                f"{setting('on_empty', 'relax')} chooses its level after looking, which e-values "
+                "over several draws do not allow.",
+                f"Use {setting('on_empty', 'best')} or 'none', or {setting('n_draws', 1)}.",
             )
+
+    @property
+    def controller(self) -> Controller:
+        """What `control` stands for."""
+        return as_control(self.control)
 
     @property
     def cuts(self) -> tuple[float, ...]:
@@ -121,13 +130,13 @@ class Recipe:
             return as_cuts(self.alike)
         if self.feature_groups is not None:
             return ()
-        return tuple(self.control.cuts) if self.alike == "auto" else (1.0,)
+        return tuple(self.controller.cuts) if self.alike == "auto" else (1.0,)
 
     def cuts_for(self, n_rows: int, n_features: int) -> tuple[float, ...]:
         r"""These cuts; of those by default only what chance does not reach.
 
         Of p columns of noise two correlate by :math:`\sqrt{4 \log p / n}` at most. More than 30,000
-        features are grouped only if asked for.
+        features are grouped only on request.
 
         Parameters
         ----------
@@ -162,9 +171,9 @@ def as_cuts(alike: Any) -> tuple[float, ...]:
     except (TypeError, ValueError):
         cuts = []
     if not cuts or not all(0 < cut <= 1 for cut in cuts):
-        raise ValueError(
-            f"alike={alike!r} is not a cut on correlations. Give a number above 0 and up to 1, "
-            "such as 0.7, several of them, 'auto' or None."
+        raise Problem(
+            f"{setting('alike', alike)} is not a cut on correlations.",
+            "Give a number above 0 and up to 1, such as 0.7, several of them, 'auto' or None.",
         )
     return tuple(cuts)
 
@@ -176,7 +185,5 @@ def as_recipe(recipe: Any) -> Recipe:
     if isinstance(recipe, Recipe):
         return recipe
     control = recipe if isinstance(recipe, str) else "knockoffs"
-    raise ValueError(
-        f"recipe={short_repr(recipe)} is not a Recipe. Put settings into one: "
-        f"recipe=Recipe(control={control!r})."
-    )
+    cure = f"Put settings into one: recipe=Recipe(control={control!r})."
+    raise Problem(f"{setting('recipe', recipe)} is not a Recipe.", cure=cure)

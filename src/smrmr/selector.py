@@ -13,11 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .controllers import as_control
 from .data.frames import in_pandas
-from .data.missing import CHOICES, Fills
+from .data.impute import CHOICES, Imputer
 from .data.sources import as_source, is_sparse
+from .docstrings import taking_over
 from .estimator import Selector
 from .paper import KnockoffFilter
 from .pipeline import select_cached
+from .problems import Problem, setting
 from .recipe import Recipe
 from .runs.progress import progress_bars
 from .selection import Selection
@@ -29,13 +31,14 @@ logger = logging.getLogger(__name__)
 FILLING = ("refuse", *CHOICES[3:])
 
 
+@taking_over(Recipe)
 @dataclass(eq=False, repr=False)
 class SmRMR(Selector):
     r"""Sparse minimum redundancy maximum relevance, with a controlled false discovery rate.
 
-    Every feature is tested given all others: what is left of it is compared with what is left of
-    the target, and p-values become a selection by Benjamini-Hochberg; see `ConditionalTests`. That
-    the share of false features stays within `fdr` is empirical.
+    Every feature is tested given all others: its residual is compared with that of the target, and
+    p-values become a selection by Benjamini-Hochberg; see `ConditionalTests`. That the share of
+    false features stays within `fdr` is empirical.
 
     ``control="knockoffs"`` and ``"paper"`` are the paper's way (section 5.1, Theorem 3). Features
     are screened on some rows; on the others every kept feature gets a knockoff, a made-up feature
@@ -45,49 +48,18 @@ class SmRMR(Selector):
     screen kept every true feature, that knockoffs are exchangeable with features, and that rows are
     independent.
 
+    Single settings of `control` can be reached by names such as ``control__rule``, of
+    knockoffs ``control__screening__share`` and so on, in grid searches too. Where nothing is
+    selected `transform` has no column to pass on, and says what to do.
+
     Parameters
     ----------
-    fdr
-        Largest expected share of false features among those selected, in (0, 1).
-    control
-        How that share is controlled: ``"auto"`` (``"tests"``, so far whatever the data),
-        ``"tests"``, ``"knockoffs"``, ``"paper"``, a `ConditionalTests` or `KnockoffFilter`, or text
-        such as ``"knockoffs(measure=hsic, penalty=l1)"``. Single settings can be reached as
-        ``control__multiplicity``, of knockoffs ``control__screening__share`` and so on, in grid
-        searches too.
-    target
-        How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
-        order counts), ``"survival"`` (events and times) or ``"auto"``.
-    on_empty
-        What to do when the level selects nothing. ``"none"``: an empty selection is an answer, and
-        `transform`, which has no column to pass on, says what to do; ``"lead"``: take the best
-        feature; ``"relax"``: raise the level until something is selected (SmRMR2 in the paper). The
-        last two carry no guarantee.
-    n_features
-        Take so many features, best first, whatever the level, and without guarantee.
-    alike
-        Cut from which on features count as look-alikes, which are asked about as one group: they
-        correlate by at least so much on average (Spearman, in size). None or 1: only copies.
-        Several cuts: every finding is reported for the smallest group that it can be told for.
-        ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as chance alone does not make columns so alike,
-        with tests of up to 30,000 features; only copies with knockoffs, and with the rules
-        ``"by"`` and ``"holm"`` of `ConditionalTests`.
-    feature_groups
-        Groups of features to ask about instead: a name or number per feature, or a mapping from
-        names of features.
-    always_keep
-        Names or positions of features that are adjusted for, never tested, and always kept.
     keep
-        What `transform` keeps of a selected group: its ``"lead"``, or ``"all"`` members.
+        What `transform` keeps of a selected group: its ``"representative"``, or ``"all"`` members.
     missing
         What to do about missing values of X: ``"refuse"``, or fill each column with what its known
-        values in `fit` tell: ``"impute-median"``, ``"impute-mean"`` or ``"impute-mode"``;
+        values in `fit` give: ``"impute-median"``, ``"impute-mean"`` or ``"impute-mode"``;
         `transform` fills with the same values.
-    keep_data
-        Keep values of the features that stand out, and the target, in the result and so in pickles
-        and reports. Otherwise they hold summaries that identify nobody.
-    max_memory
-        Budget for the work besides the data, such as ``"500MB"``.
     memory
         Folder, or `joblib.Memory`, that keeps fits. A fit that differs from one in it by `fdr`,
         `on_empty`, `n_features` or `keep` alone is read and decided again, so that a grid search
@@ -95,8 +67,6 @@ class SmRMR(Selector):
     random_state
         Seed; the same seed gives the same answer, whatever `n_jobs`, for rows and columns in the
         same order.
-    n_jobs
-        Threads, as in joblib.
     verbose
         1 shows a progress bar for each stage.
 
@@ -139,7 +109,7 @@ class SmRMR(Selector):
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
-    keep: str = "lead"
+    keep: str = "representative"
     missing: str = "refuse"
     keep_data: bool = False
     max_memory: str | int = "1GB"
@@ -185,7 +155,7 @@ class SmRMR(Selector):
         aggregate: str | None = None,
         **unknown: Any,
     ) -> SmRMR:
-        """Select features of X that tell about y.
+        """Select features of X that are associated with y.
 
         Parameters
         ----------
@@ -221,7 +191,7 @@ class SmRMR(Selector):
             )
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
-        check_choice("keep", self.keep, ("lead", "all"))
+        check_choice("keep", self.keep, ("representative", "all"))
         check_choice("missing", self.missing, FILLING)
         X = self._filled(X, learn=True)
         recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
@@ -235,14 +205,18 @@ class SmRMR(Selector):
             always_keep=self.always_keep,
         )
         if logger.isEnabledFor(logging.INFO):
-            from .report.words import reach  # takes longer to load than a small fit takes
+            from .report.words import (
+                detectable_effect,  # takes longer to load than a small fit takes
+            )
 
-            logger.info(reach(recipe, study.columns.n_columns))
+            logger.info(detectable_effect(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_cached(study, recipe, self.random_state, progress, self.memory)
         self.selection_: Selection = found
         groups = [np.empty(0, np.intp), *found.members]
-        self.selected_: Indices = found.selected if self.keep == "lead" else np.concatenate(groups)
+        self.selected_: Indices = (
+            found.selected if self.keep == "representative" else np.concatenate(groups)
+        )
         kept = np.concatenate([self.selected_, found.always_kept])
         self.support_ = np.isin(np.arange(found.n_features), kept)
         self.q_values_: Vector = found.q_values
@@ -265,11 +239,11 @@ class SmRMR(Selector):
         ------
         ValueError
             If nothing was selected, which no next step could take: raise `fdr`, or set `on_empty`
-            to ``"lead"``. If X has other columns than in `fit`.
+            to ``"best"``. If X has other columns than in `fit`.
         """
         check_is_fitted(self)
         if not self.support_.any():
-            raise ValueError(f"there is no feature to pass on. {self.selection_}")
+            raise ValueError(f"no feature was selected. {self.selection_}")
         return super().transform(self._filled(X))
 
     def _filled(self, X: Data, learn: bool = False) -> Data:
@@ -278,16 +252,16 @@ class SmRMR(Selector):
             return X
         X = in_pandas(X)
         if is_sparse(X) or as_source(X) is not None:
-            raise ValueError(
-                f"missing={self.missing!r} fills arrays and tables. Sparse matrices must have no "
-                "missing values; of a source that is read in blocks, say so when it is opened: "
-                "open_columns(path, missing=...)."
+            raise Problem(
+                f"{setting('missing', self.missing)} fills arrays and tables.",
+                "Sparse matrices must have no missing values; of a source that is read in blocks, "
+                "say so when it is opened, by `open_columns`.",
             )
         if learn:
-            self.fills_ = Fills.learned(X, self.missing)
+            self.imputer_ = Imputer.learned(X, self.missing)
         elif np.shape(X)[1:] != (self.n_features_in_,):
             return X  # which scikit-learn refuses with its own message
-        return self.fills_.fill(X)
+        return self.imputer_.fill(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

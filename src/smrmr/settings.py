@@ -12,18 +12,19 @@ from contextlib import suppress
 from dataclasses import MISSING, Field, fields, is_dataclass, replace
 from hashlib import sha256
 from numbers import Integral, Real
-from reprlib import repr as short_repr
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from .problems import Problem, only_in_python, setting
+
 LONG = 20  # items of a list that are written out
 WORDS = {"true": True, "false": False, "none": None, "True": True, "False": False, "None": None}
 
 
-class EqualByText:
+class ComparesBySettings:
     """Compares strategies that may hold arrays by the text they are written as."""
 
     def __eq__(self, other: object) -> bool:
@@ -48,17 +49,38 @@ def read_strategy(
         return value
     alias, changes = _parsed(value) if isinstance(value, str) else (None, {})
     if alias is None or alias not in known:
-        raise ValueError(
-            f"{name}={value!r} is not known. Use {one_of(known)}, with settings in brackets if "
-            f"there are any, or an object that has {method!r}."
+        raise Problem(
+            f"{setting(name, value)} is not known.",
+            f"Use {one_of(known)}, with settings in brackets if there are any"
+            + only_in_python(f", or an object that has {method!r}")
+            + ".",
+            argument=name,
         )
     made: Any = known[alias]
     possible = [f.name for f in fields(getattr(made, "__self__", made))]
     wrong = [key for key in changes if key not in possible]
     if wrong:
         has = f"it has {', '.join(possible)}" if possible else "it has none"
-        raise ValueError(f"{name}={value!r}: {alias} has no setting {', '.join(wrong)}; {has}.")
+        found = f"{setting(name, value)}: {alias} has no setting {', '.join(wrong)}; {has}."
+        raise Problem(found, argument=name)
     return made(**changes)
+
+
+def read_strategies(
+    name: str, value: Any, known: Mapping[str, Callable[..., Any]], method: str
+) -> tuple[Any, ...]:
+    """The strategies that `value` stands for: one, a list of them, or names joined by ``+``.
+
+    >>> from smrmr.conditional.statistics import STATISTICS
+    >>> [one.alias for one in read_strategies("statistics", "pc+linear", STATISTICS, "p_values")]
+    ['pc', 'linear']
+    """
+    if isinstance(value, str) and "(" not in value:
+        value = value.split("+")
+    several = value if isinstance(value, list | tuple) else [value]
+    if not several:
+        raise ValueError(f"{name} is empty. Give one or more of {one_of(known)}.")
+    return tuple(read_strategy(name, one, known, method) for one in several)
 
 
 def write_setting(value: Any) -> Any:
@@ -99,7 +121,7 @@ def change_strategy(strategy: Any, changes: Mapping[str, Any]) -> Any:
     for key, value in changes.items():
         first, _, rest = key.partition("__")
         if not is_dataclass(strategy) or first not in {f.name for f in fields(strategy)}:
-            raise ValueError(f"{write_setting(strategy)!r} has no setting {first!r}.")
+            raise Problem(f"{write_setting(strategy)!r} has no setting {setting(first)}.")
         if rest:
             inner.setdefault(first, {})[rest] = value
         else:
@@ -129,7 +151,9 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(type(plain) is type(choice) and plain == choice for choice in choices):
-        raise ValueError(f"{name}={value!r} is not known. Use {one_of(choices)}.")
+        raise Problem(
+            f"{setting(name, value)} is not known.", f"Use {one_of(choices)}.", argument=name
+        )
 
 
 def one_of(choices: Iterable[Any]) -> str:
@@ -144,25 +168,26 @@ def one_of(choices: Iterable[Any]) -> str:
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
     """Refuse what is not a whole number of at least `least`."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < least:
-        raise ValueError(f"{name}={value!r} must be a whole number of {least} or more.")
+    _refuse_unless(
+        _is(Integral, value) and value >= least,
+        name,
+        value,
+        f"must be a whole number of {least} or more.",
+    )
 
 
 def check_number(name: str, value: Any, above: float = -np.inf) -> None:
     """Refuse what is not a finite number larger than `above`."""
-    if not isinstance(value, Real) or isinstance(value, bool) or not above < float(value) < np.inf:
-        bound = f" above {above:g}" if above > -np.inf else ""
-        raise ValueError(f"{name}={value!r} must be a number{bound}.")
+    bound = f" above {above:g}" if above > -np.inf else ""
+    possible = _is(Real, value) and above < float(value) < np.inf
+    _refuse_unless(possible, name, value, f"must be a number{bound}.")
 
 
 def check_jobs(n_jobs: Any) -> None:
     """Refuse what cannot be a number of threads; None leaves it to joblib."""
-    if n_jobs is None:
-        return
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
-        raise ValueError(
-            f"n_jobs={n_jobs!r} is not a number of threads. Give 1 or more, or -1 for all cores."
-        )
+    possible = n_jobs is None or (_is(Integral, n_jobs) and n_jobs != 0)
+    cure = "Give 1 or more, or -1 for all cores."
+    _refuse_unless(possible, "n_jobs", n_jobs, "is not a number of threads.", cure)
 
 
 def as_numbers(name: str, values: Any, needed: str) -> NDArray[np.float64]:
@@ -170,25 +195,32 @@ def as_numbers(name: str, values: Any, needed: str) -> NDArray[np.float64]:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{name}={short_repr(values)} holds more than numbers, or rows that differ in length. "
-            f"{needed}"
-        ) from None
+        found = "holds more than numbers, or rows that differ in length."
+        raise Problem(f"{setting(name, values)} {found}", needed, argument=name) from None
 
 
 def check_level(level: Any, name: str = "fdr") -> float:
     """Refuse a level outside (0, 1)."""
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise ValueError(
-            f"{name}={level!r} is not a level between 0 and 1, both excluded; 0.2 is common."
-        )
+    possible = isinstance(level, Real) and 0 < float(level) < 1
+    needed = "is not a level between 0 and 1, both excluded; 0.2 is common."
+    _refuse_unless(possible, name, level, needed)
     return float(level)
 
 
 def check_lambda(name: str, lam: Any) -> None:
     """Refuse what cannot be the weight of a penalty."""
-    if not isinstance(lam, Real) or isinstance(lam, bool) or not 0 <= float(lam) < np.inf:
-        raise ValueError(f"{name}={lam!r} is not a lambda: a number of at least 0 is needed.")
+    possible = _is(Real, lam) and 0 <= float(lam) < np.inf
+    _refuse_unless(possible, name, lam, "is not a lambda: a number of at least 0 is needed.")
+
+
+def _is(kind: type, value: Any) -> bool:
+    """Whether a value is a number of a kind; booleans are not meant as such."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _refuse_unless(possible: bool, name: str, value: Any, needed: str, cure: str = "") -> None:
+    if not possible:
+        raise Problem(f"{setting(name, value)} {needed}", cure=cure, argument=name)
 
 
 def parse_bytes(max_memory: str | int) -> int:
@@ -201,9 +233,8 @@ def parse_bytes(max_memory: str | int) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?\s*", str(max_memory).lower())
     size = int(float(match[1]) * units[match[2]]) if match else 0
     if size <= 0:
-        raise ValueError(
-            f"max_memory={max_memory!r} is not a size. Give bytes, or text like '500MB'."
-        )
+        cure = "Give bytes, or text like '500MB'."
+        raise Problem(f"{setting('max_memory', max_memory)} is not a size.", cure=cure)
     return size
 
 
@@ -217,9 +248,11 @@ def as_generator(random_state: Any) -> Generator:
             rng = np.random.default_rng(rng.integers(2**31, size=4))
         return rng
     except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"random_state={random_state!r} cannot seed a generator. Give a non-negative whole "
-            "number, a numpy Generator, or None."
+        raise Problem(
+            f"{setting('random_state', random_state)} cannot seed a generator.",
+            "Give a non-negative whole number"
+            + only_in_python(", a numpy Generator, or None")
+            + ".",
         ) from error
 
 
@@ -263,4 +296,7 @@ def _is_default(f: Field[Any], value: Any) -> bool:
     if isinstance(value, np.ndarray) or hasattr(value, "iloc"):
         return False
     default = f.default if f.default_factory is MISSING else f.default_factory()
-    return bool(value == default or write_setting(value) == default)
+    written = write_setting(value)
+    if isinstance(written, list) and isinstance(default, str):
+        written = "+".join(map(str, written))
+    return bool(value == default or written == default)

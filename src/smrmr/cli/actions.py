@@ -49,9 +49,9 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
         note(f"Note: {said}.")
         recipe = replace(recipe, feature_groups=alike_features)
     from ..pipeline import select
-    from ..report.words import reach
+    from ..report.words import detectable_effect
 
-    if can_find := reach(recipe, data.X.shape[1]):
+    if can_find := detectable_effect(recipe, data.X.shape[1]):
         note(can_find)
     with terminal_progress() as progress, workers_of(options["scheduler"]):
         found = select(

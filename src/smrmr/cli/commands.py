@@ -1,10 +1,13 @@
 """Offers the command `smrmr`: its commands and their options.
 
-What they do is in `actions`, which is imported when a command runs, so that help is quick.
+What they do is in `actions`, which is imported when a command runs, so that help is quick. Options
+without a help text are settings, which their docstring describes.
 """
 
+from collections.abc import Callable
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import typer
 from typer import Argument, Option
@@ -19,39 +22,59 @@ DESIGNS = (
     "many classes"
 )
 
-# How a table is read, and what every command that computes takes
-Target = Annotated[str | None, Option(help="Column to predict.")]
-TargetType = Annotated[str, Option(help="auto, continuous, classes or ordinal.")]
-Time = Annotated[str | None, Option(help="Survival: column of times, instead of target.")]
-Event = Annotated[str | None, Option(help="Survival: column of events, 1 or 0.")]
-Drop = Annotated[list[str] | None, Option(help="Column that is no feature.")]
-Transpose = Annotated[bool, Option("--transpose", help="Features are in rows.")]
-Pheno = Annotated[Path | None, Option(help="Table that holds the target.")]
-Id = Annotated[str | None, Option(help="Column of sample ids.")]
-Missing = Annotated[
-    str, Option(help="refuse, drop-columns, drop-rows, impute-median, -mean or -mode.")
-]
-MissingTarget = Annotated[str, Option(help="Rows without a target: refuse or drop.")]
-Layer = Annotated[str | None, Option(help="AnnData: a layer, or raw.")]
-Sheet = Annotated[str | None, Option(help="Excel: a sheet; R: an object.")]
-Sep = Annotated[
-    str | None, Option(help="Text: what separates columns (, ; tab space); else guessed.")
-]
-Decimal = Annotated[str | None, Option(help="Text: decimal mark, . or , and else guessed.")]
-Encoding = Annotated[
-    str | None, Option(help="Text: encoding, such as latin-1, if it is not UTF-8.")
-]
-Comment = Annotated[str | None, Option(help="Text: what begins a comment (#).")]
-Format = Annotated[str | None, Option(help="Format, if the extension misleads.")]
-Jobs = Annotated[int | None, Option(help="Threads; -1 for all cores.")]
-MaxMemory = Annotated[str, Option(help="Budget for work besides the data.")]
-Json = Annotated[bool, Option("--json", help="Print JSON alone.")]
+Column = Annotated[str | None, Option(metavar="COLUMN")]
+File = Annotated[Path | None, Option(metavar="FILE")]
+Quiet = Annotated[bool, Option("--quiet", help="Print errors and the path of the report alone.")]
+Answer = Annotated[Path, Argument(help="selection.json of an earlier run, or its folder.")]
+DrawSeed = Annotated[int, Option(help="Seed of the draw.")]
 
 app = typer.Typer(
     help="Which features matter, and how many of those are false?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
+Command = TypeVar("Command", bound=Callable[..., None])
+
+
+def reading(
+    target_type: str = "auto",
+    time: Annotated[
+        str | None, Option(metavar="COLUMN", help="Survival: column of times, instead of target.")
+    ] = None,
+    event: Annotated[
+        str | None, Option(metavar="COLUMN", help="Survival: column of events, 1 or 0.")
+    ] = None,
+    drop: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
+    transpose: Annotated[bool, Option("--transpose")] = False,
+    pheno: File = None,
+    id: Column = None,
+    missing: str = "refuse",
+    missing_target: str = "refuse",
+    layer: str | None = None,
+    sheet: str | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
+    format: str | None = None,
+    seed: Annotated[int, Option(help="Seed; the same seed gives the same answer.")] = 0,
+    jobs: int | None = None,
+    max_memory: str = "1GB",
+    json: Annotated[bool, Option("--json", help="Print JSON alone.")] = False,
+) -> None:
+    """Options of every command that computes from a table; see `computes_from_a_table`."""
+
+
+def computes_from_a_table(command: Command) -> Command:
+    """Give a command the options of `reading`, after its own, as its keyword arguments."""
+    *own, keywords = signature(command).parameters.values()
+    shared = signature(reading).parameters.values()
+    named = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
+    changed: Any = command
+    changed.__signature__ = signature(command).replace(parameters=named)
+    hints = {**command.__annotations__, **reading.__annotations__}
+    changed.__annotations__ = {name: hint for name, hint in hints.items() if name != keywords.name}
+    return command
 
 
 def _show_version(asked: bool) -> None:
@@ -72,99 +95,51 @@ def start(
 
 
 @app.command(cls=EachOptionOnce)
+@computes_from_a_table
 def select(
     context: typer.Context,
     file: Annotated[
         Path | None,
         Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr, R; - for stdin."),
     ] = None,
-    target: Target = None,
-    fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
-    control: Annotated[
-        str, Option(help="auto, tests, knockoffs, paper, or tests(guard=false).")
-    ] = "auto",
-    measure: Annotated[
-        str | None, Option(help="pc, pc(anchors=all), hsic, dcor or pearson.")
-    ] = None,
-    penalty: Annotated[str | None, Option(help="mcp, scad, l1, none or mcp(b=3).")] = None,
-    lam: Annotated[str | None, Option(help="auto, smallest, cv, bayes, a number.")] = None,
-    screening: Annotated[str | None, Option(help="split, split(share=0.3), none.")] = None,
-    knockoffs: Annotated[str | None, Option(help="gaussian or gaussian(s=mvr).")] = None,
-    draws: Annotated[int | None, Option(help="Splits and knockoffs to combine.")] = None,
-    multiplicity: Annotated[
-        str | None, Option(help="With tests: bh, by (proven) or holm (no false one); see --alike.")
-    ] = None,
-    target_type: TargetType = "auto",
-    on_empty: Annotated[
-        str, Option(help="none; lead (the best one) or relax, without guarantee.")
-    ] = "none",
-    n_features: Annotated[
-        int | None, Option(help="The best so many, whatever the level, without guarantee.")
-    ] = None,
-    alike: Annotated[
-        str,
-        Option(
-            help="Cuts from which on features are one group: auto (none with by and holm), 0.7, "
-            "1,0.9 or none."
-        ),
-    ] = "auto",
+    target: Column = None,
+    fdr: float = 0.3,
+    control: str = "auto",
+    measure: str | None = None,
+    penalty: str | None = None,
+    lam: str | None = None,
+    screening: str | None = None,
+    knockoffs: str | None = None,
+    draws: int | None = None,
+    rule: str | None = None,
+    on_empty: str = "none",
+    n_features: int | None = None,
+    alike: str = "auto",
     feature_groups: Annotated[
         str | None, Option(help="Table of features and groups, or a column of .bim or .var.")
     ] = None,
-    covar: Annotated[
-        Path | None, Option(help="Table of covariates to adjust for, joined by --id.")
-    ] = None,
+    covar: File = None,
     covar_name: Annotated[
         str | None, Option(help="Columns to adjust for, such as age,batch; never selected.")
     ] = None,
-    groups: Annotated[
-        str | None, Option(help="Column that says which rows belong together (patient).")
-    ] = None,
-    aggregate: Annotated[
-        str | None, Option(help="mean: compare groups of rows by their means.")
-    ] = None,
-    time: Time = None,
-    event: Event = None,
-    always_keep: Annotated[
-        list[str] | None, Option(help="Feature that is adjusted for and always kept.")
-    ] = None,
-    keep_data: Annotated[
-        bool, Option("--keep-data", help="Keep values of single rows in the result.")
-    ] = False,
-    drop: Drop = None,
-    transpose: Transpose = False,
-    pheno: Pheno = None,
-    id: Id = None,
-    missing: Missing = "refuse",
-    missing_target: MissingTarget = "refuse",
-    layer: Layer = None,
-    sheet: Sheet = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    comment: Comment = None,
-    format: Format = None,
-    seed: Annotated[int, Option(help="Seed; the same seed gives the same answer.")] = 0,
-    jobs: Jobs = None,
-    max_memory: MaxMemory = "1GB",
+    groups: Column = None,
+    aggregate: str | None = None,
+    always_keep: list[str] | None = None,
+    keep_data: Annotated[bool, Option("--keep-data")] = False,
     scheduler: Annotated[
         str | None, Option(help="Address of a Dask scheduler whose workers do the work.")
     ] = None,
-    run_dir: Annotated[
-        Path | None, Option(help="Folder for finished blocks, to go on after a kill.")
-    ] = None,
+    run_dir: Path | None = None,
     resume: Annotated[Path | None, Option(help="Run folder of a run to finish.")] = None,
     out: Annotated[Path | None, Option(help="Folder to write; smrmr-FILE if left out.")] = None,
     overwrite: Annotated[
         bool, Option("--overwrite", help="Replace an earlier answer in that folder.")
     ] = False,
     config: Annotated[Path | None, Option(help="TOML file with any of these options.")] = None,
-    json: Json = False,
-    quiet: Annotated[
-        bool, Option("--quiet", help="Print errors and the path of the report alone.")
-    ] = False,
+    quiet: Quiet = False,
+    **reading: Any,
 ) -> None:
-    """Select the features of a table that tell about its target.
+    """Select the features of a table that are associated with its target.
 
     Writes selected.csv, groups.csv, features.csv, selection.json and report.html.
 
@@ -181,33 +156,15 @@ def select(
 
 
 @app.command(cls=EachOptionOnce)
+@computes_from_a_table
 def rank(
     context: typer.Context,
     file: Annotated[Path, Argument(help="A table, as for smrmr select.")],
-    target: Target = None,
+    target: Column = None,
     method: Annotated[str, Option(help="mrmr, sis, hsic-lasso or smrmr.")] = "mrmr",
     k: Annotated[int, Option("-k", help="How many features.")] = 20,
-    target_type: TargetType = "auto",
-    time: Time = None,
-    event: Event = None,
-    drop: Drop = None,
-    transpose: Transpose = False,
-    pheno: Pheno = None,
-    id: Id = None,
-    missing: Missing = "refuse",
-    missing_target: MissingTarget = "refuse",
-    layer: Layer = None,
-    sheet: Sheet = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    comment: Comment = None,
-    format: Format = None,
-    seed: Annotated[int, Option(help="Seed of what is random in a method.")] = 0,
-    jobs: Jobs = None,
-    max_memory: MaxMemory = "1GB",
     out: Annotated[Path | None, Option(help="CSV file to write.")] = None,
-    json: Json = False,
+    **reading: Any,
 ) -> None:
     """Rank features and keep the best, without guarantee.
 
@@ -223,10 +180,7 @@ def rank(
 
 
 @app.command(cls=EachOptionOnce)
-def explain(
-    file: Annotated[Path, Argument(help="selection.json of an earlier run, or its folder.")],
-    feature: Annotated[str, Argument(help="Name of a feature.")],
-) -> None:
+def explain(file: Answer, feature: Annotated[str, Argument(help="Name of a feature.")]) -> None:
     """Say what became of a feature, and why.
 
     Example: smrmr explain smrmr-table gene010
@@ -239,8 +193,7 @@ def explain(
 
 @app.command(cls=EachOptionOnce)
 def report(
-    file: Annotated[Path, Argument(help="selection.json of an earlier run, or its folder.")],
-    out: Annotated[Path | None, Option(help="Where to write it.")] = None,
+    file: Answer, out: Annotated[Path | None, Option(help="Where to write it.")] = None
 ) -> None:
     """Draw the report of an earlier run again, without computing.
 
@@ -271,7 +224,7 @@ def simulate(
     design: Annotated[str, Argument(help=f"One of {DESIGNS}.")],
     n: Annotated[int, Option("-n", help="Number of samples.")] = 200,
     p: Annotated[int, Option("-p", help="Number of features.")] = 500,
-    seed: Annotated[int, Option(help="Seed of the draw.")] = 0,
+    seed: DrawSeed = 0,
     out: Annotated[Path | None, Option(help="CSV file to write.")] = None,
 ) -> None:
     """Write a data set of the paper as CSV: features x0, x1, ... and the target y.
@@ -289,13 +242,11 @@ def demo(
     design: Annotated[str, Option(help=f"One of {DESIGNS}.")] = "2.c",
     n: Annotated[int, Option(help="Number of samples.")] = 500,
     p: Annotated[int, Option(help="Number of features.")] = 2000,
-    fdr: Annotated[float, Option(help="Largest expected share of false features.")] = 0.3,
-    control: Annotated[str, Option(help="auto, tests, knockoffs or paper.")] = "auto",
-    seed: Annotated[int, Option(help="Seed of the draw.")] = 0,
+    fdr: float = 0.3,
+    control: str = "auto",
+    seed: DrawSeed = 0,
     out: Annotated[Path, Option(help="Folder to write.")] = Path("smrmr-demo"),
-    quiet: Annotated[
-        bool, Option("--quiet", help="Print errors and the path of the report alone.")
-    ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Select features of a simulated data set and count true, false and missed ones.
 

@@ -13,18 +13,19 @@ from ..selection import Selection
 from ..types import Indices
 
 MOST_IN_DEMO = 12  # findings, with which a demo fits a screen of 24 lines
-MOST_IN_GROUP = 2  # names beside the one that leads
+MOST_IN_GROUP = 2  # names beside the representative
 
 
 def show_answer(found: Selection, next_steps: list[str]) -> None:
-    """What was selected, or leads; what other levels would select; and what to do next, if any."""
+    """What was selected, or near misses; what other levels would select; what to do next."""
     said = Console()
-    said.print(statement(found, name_leads=False), highlight=False, markup=False)
+    said.print(statement(found, name_near_misses=False), highlight=False, markup=False)
     if found.selected.size:
         notes = _groups(found) if found.n_groups else _neighbours(found)
-        said.print(_table(found, "in one group with" if found.n_groups else "most alike", notes))
-    elif (leads := _leads(found)).row_count:
-        said.print(leads)
+        last = "in one group with" if found.n_groups else "most similar"
+        said.print(_table(found, last, notes))
+    elif (near_misses := _near_misses(found)).row_count:
+        said.print(near_misses)
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
         said.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -43,8 +44,8 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
         said.print(_table(found, "truth", truth[:MOST_IN_DEMO]))
     if len(hits) > MOST_IN_DEMO:
         said.print(f"and {len(hits) - MOST_IN_DEMO} more, in selected.csv.")
-    told = np.concatenate([np.empty(0, np.intp), *found.members])
-    missed = np.count_nonzero(~np.isin(true, told))
+    named = np.concatenate([np.empty(0, np.intp), *found.members])
+    missed = np.count_nonzero(~np.isin(true, named))
     said.print(
         f"{len(true) - missed} true features found, {hits.count(False)} false, {missed} missed."
     )
@@ -57,7 +58,7 @@ def show_report(path: Path, quiet: bool) -> None:
 
 def _table(found: Selection, last: str, notes: list[str]) -> Table:
     """The first findings, one per note, with what the controller shows of them."""
-    findings, shown = found.findings(), found.evidence.shown
+    findings, shown = found.findings(), found.presentation.SHOWN
     table = Table("feature", *(name.replace("_", "-") for name in shown), last, show_edge=False)
     for i, note in enumerate(notes):
         cells = (findings[name][i] for name in shown)
@@ -65,13 +66,13 @@ def _table(found: Selection, last: str, notes: list[str]) -> Table:
     return table
 
 
-def _leads(found: Selection) -> Table:
-    leads = found.leads()
-    shown = [name for name in leads if name != "status"]
-    title = "Leads to be tested on new data, not findings"
+def _near_misses(found: Selection) -> Table:
+    rows = found.near_misses()
+    shown = [name for name in rows if name != "status"]
+    title = "Near misses, to be tested on new data, not findings"
     names = (name.replace("_", "-") for name in shown)
     table = Table(*names, title=title, title_justify="left", show_edge=False)
-    for row in leads[shown].itertuples(index=False):
+    for row in rows[shown].itertuples(index=False):
         table.add_row(*map(_written, row))
     return table
 
@@ -87,8 +88,8 @@ def _groups(found: Selection) -> list[str]:
 
 
 def _neighbours(found: Selection) -> list[str]:
-    """The features most like each finding."""
-    near = [found.evidence.neighbours(int(k))[:2] for k in found.selected]
+    """The features most associated with each finding."""
+    near = [found.presentation.neighbours(found, int(k))[:2] for k in found.selected]
     return [", ".join(f"{_cut(found.names[j])} ({r:.2f})" for j, r in some) for some in near]
 
 

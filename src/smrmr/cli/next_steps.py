@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from ..conditional import ConditionalEvidence
 from ..report.words import level_that_selects
 from ..selection import Selection
 from .options import STAGES
@@ -28,13 +29,13 @@ def next_steps(
     level = level_that_selects(found)
     if level is not None:
         n = len(found.at(level, "none").selected)
-        names = f"names {n} feature{'s' * (n != 1)}"
-        steps[again(level, fdr=level)] = f"{names}; a level chosen after looking promises nothing"
-    if found.evidence.kind != "tests":
-        left_out = dict.fromkeys(stage for stage in STAGES if stage != "multiplicity")
-        steps[again("tests", control="tests", **left_out)] = "tests can find a single feature"
-    elif found.evidence.multiplicity != "bh":
-        steps[again("bh", multiplicity="bh")] = f"asks for less than {found.evidence.multiplicity}"
+        then = f"selects {n} feature{'s' * (n != 1)}"
+        steps[again(level, fdr=level)] = f"{then}; a level chosen after looking guarantees nothing"
+    if not isinstance(found.evidence, ConditionalEvidence):
+        left_out = dict.fromkeys(stage for stage in STAGES if stage != "rule")
+        steps[again("tests", control="tests", **left_out)] = "tests can select a single feature"
+    elif found.evidence.rule.alias != "bh":
+        steps[again("bh", rule="bh")] = f"less strict than {found.evidence.rule.alias}"
     steps[again("best", n_features=10)] = "the best ten, without guarantee"
     return ["What next:", *(f"  {command}\n      ({why})" for command, why in steps.items())]
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from dataclasses import fields
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import typer
 from typer.core import TyperCommand
 
-from .terminal import naming
+from ..docstrings import parameters_of
+from .terminal import RENAMED, naming
 from .toml import read_toml
 
 if TYPE_CHECKING:
@@ -24,7 +28,16 @@ KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings f
     bool: ("true or false", (bool,)),
     list[str]: ("a list of texts in quotes", (list,)),
 }
-STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws", "multiplicity")
+STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws", "rule")
+BY_OPTION = {option: name for name, option in RENAMED.items()}
+ROOT = Path(__file__).parent.parent
+DESCRIBED = (  # what has settings that are options, in the files that describe them
+    ("pipeline.py", "select"),
+    ("paper/filter.py", "KnockoffFilter"),
+    ("conditional/controller.py", "ConditionalTests"),
+    ("recipe.py", "Recipe"),
+    ("data/dataset.py", "read_data"),
+)
 NOT_IN_FILES = {"file", "config", "resume"}
 WHERE_AND_HOW = ("jobs", "scheduler", "json", "quiet", "out", "overwrite")  # no part of the answer
 
@@ -38,8 +51,16 @@ class EachOptionOnce(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command; options go by their long names."""
         options = [option for option in self.params if option.param_type_name == "option"]
-        with naming({str(option.name): max(option.opts, key=len) for option in options}):
+        flags = {str(o.name): (max(o.opts, key=len), str(o.metavar or "")) for o in options}
+        with naming(flags):
             return super().invoke(ctx)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; an option without a text of its own is a setting."""
+        options: list[Any] = [one for one in self.params if one.param_type_name == "option"]
+        for option in options:
+            option.help = option.help or setting_helps().get(option.name)
+        super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Count the options before they are read."""
@@ -53,36 +74,38 @@ class EachOptionOnce(TyperCommand):
         return super().parse_args(ctx, args)
 
 
+@cache
+def setting_helps() -> dict[str, str]:
+    """First sentences of what docstrings say of settings, by the names of their options.
+
+    They are read from the source: importing it takes seconds.
+    """
+    helps: dict[str, str] = {}
+    for file, name in DESCRIBED:
+        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+        (thing,) = (node for node in ast.walk(tree) if getattr(node, "name", None) == name)
+        renamed = RENAMED if name != "read_data" else {}
+        for setting, text in parameters_of(ast.get_docstring(thing)).items():  # type: ignore[arg-type]
+            sentence = re.split(r"(?<=\.)\s", " ".join(text.split()))[0]
+            plain = re.sub(r"``\"?(.*?)\"?``|`(.*?)`", r"\1\2", sentence)
+            helps[renamed.get(setting, setting)] = plain
+    return helps
+
+
 def recipe_of(options: dict[str, Any]) -> Recipe:
-    """What to do, from the options of `smrmr select`."""
+    """What to do, from the options of `smrmr select`; groups of features are in no option."""
+    from ..controllers import as_control
     from ..recipe import Recipe
     from ..settings import change_strategy
 
-    changes = {name: options[name] for name in STAGES if options[name] is not None}
-    if "draws" in changes:
-        changes["n_draws"] = changes.pop("draws")
-    return Recipe(
-        fdr=options["fdr"],
-        control=change_strategy(_control_for(options["control"], changes), changes),
-        target=options["target_type"] if options["event"] is None else "survival",
-        on_empty=options["on_empty"],
-        n_features=options["n_features"],
-        alike=options["alike"],
-        always_keep=options["always_keep"],
-        keep_data=options["keep_data"],
-        max_memory=options["max_memory"],
-        n_jobs=options["jobs"],
-    )
-
-
-def _control_for(control: str, changes: dict[str, Any]) -> Any:
-    """The controller asked for; where the choice is ours, one that has the settings asked for."""
-    from ..controllers import as_control
-
-    picked = as_control(control)
-    if control == "auto" and not set(changes) <= {f.name for f in fields(picked)}:
-        return as_control("knockoffs")
-    return picked
+    named = {f.name: options[RENAMED.get(f.name, f.name)] for f in fields(Recipe)}
+    asked = {name: options[name] for name in STAGES if options[name] is not None}
+    changes = {BY_OPTION.get(name, name): value for name, value in asked.items()}
+    control = as_control(named["control"])
+    if named["control"] == "auto" and not set(changes) <= {f.name for f in fields(control)}:
+        control = as_control("knockoffs")  # where the choice is ours, one with these settings
+    named |= {"control": change_strategy(control, changes), "feature_groups": None}
+    return Recipe(**named | ({} if options["event"] is None else {"target": "survival"}))
 
 
 def configured(

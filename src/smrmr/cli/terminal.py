@@ -1,32 +1,43 @@
 """What every command of the terminal shares: progress, warnings, and errors in one line."""
 
+import ast
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from shlex import quote
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
-from typing import Any
+from typing import Any, TypeAlias
 
 import typer
 from rich.console import Console
 
+from ..problems import ANY, as_argument, message_of, render
 from ..runs.progress import ProgressLine, progress_bars
-from .wording import by_options
 
 console = Console(stderr=True)  # quiet while a command was asked to be
 line = ProgressLine()
-_options: ContextVar[Mapping[str, str] | None] = ContextVar("options", default=None)
+Flags: TypeAlias = Mapping[str, tuple[str, str]]
+"""Options by the names of their parameters, each with what stands for its value in help."""
+
+RENAMED = {  # arguments of Python whose option has another name
+    "target": "target_type",
+    "n_jobs": "jobs",
+    "n_draws": "draws",
+    "random_state": "seed",
+}
+_flags: ContextVar[Flags | None] = ContextVar("flags", default=None)
 
 
 @contextmanager
-def naming(options: Mapping[str, str]) -> Iterator[None]:
-    """Let messages name these options, given by the names of their parameters."""
-    token = _options.set(options)
+def naming(flags: Flags) -> Iterator[None]:
+    """Let messages name these options."""
+    token = _flags.set(flags)
     try:
         yield
     finally:
-        _options.reset(token)
+        _flags.reset(token)
 
 
 @contextmanager
@@ -37,7 +48,7 @@ def clear_errors(kept: str = "nothing was written") -> Iterator[None]:
             warnings.showwarning = _show_warning
             yield
     except (ValueError, ImportError, OSError, MemoryError, RuntimeError) as error:
-        _fail(_worded(str(error) or type(error).__name__), 2)
+        _fail(by_options(message_of(error)) or type(error).__name__, 2)
     except KeyboardInterrupt:
         _fail(f"interrupted; {kept}.", 130)
     finally:
@@ -86,8 +97,35 @@ def terminal_progress() -> Any:
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
-    note(f"Warning: {_worded(str(message))}")
+    note(f"Warning: {by_options(message_of(message))}")
 
 
-def _worded(message: str) -> str:
-    return by_options(message, _options.get() or {})
+def by_options(message: str) -> str:
+    """The message with settings as options of this command, or as Python has them without one.
+
+    >>> from smrmr.problems import setting
+    >>> with naming({"jobs": ("--jobs", ""), "drop": ("--drop", "COLUMN")}):
+    ...     by_options(f"{setting('n_jobs', 0)} or {setting('drop', ['a b', 'n_jobs=1'])}")
+    "--jobs 0 or --drop 'a b' --drop n_jobs=1"
+    """
+    return render(message, _as_option)
+
+
+def _as_option(name: str, value: str) -> str:
+    """A setting as it is typed; what only Python offers, which has no name, is left out."""
+    scope, _, plain = name.rpartition(".")
+    flag, anything = (_flags.get() or {}).get(plain if scope else RENAMED.get(name, name), ("", ""))
+    if not (name and flag):
+        return as_argument(name, value) if name else ""
+    if value in ("", "True") or (value == ANY and not anything):
+        return flag
+    try:
+        given = anything if value == ANY else ast.literal_eval(value)
+    except (SyntaxError, ValueError):  # the repr of an object
+        given = value
+    several = given if isinstance(given, list | tuple) else [given]
+    return " ".join(f"{flag} {_typed(one)}".rstrip() for one in several)
+
+
+def _typed(value: Any) -> str:
+    return "none" if value is None else quote(value) if isinstance(value, str) else str(value)

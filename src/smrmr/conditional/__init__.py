@@ -1,6 +1,49 @@
-"""Conditional tests: what a feature tells of the target beyond all others."""
+"""Conditional tests, the default: what a feature adds given all others.
+
+`inputs` and `model_columns` put features on the scale of the tests, `distillers` fit the target,
+`residuals` adjust features for their neighbours, `statistics` compare residuals, `combine` and
+`calibration` make one p-value of several, `passes` runs it all, `rules` turn p-values into a
+decision; `controller` puts them together and `evidence` is what comes out.
+"""
 
 from .controller import ConditionalTests
-from .evidence import Fit, TestEvidence
+from .distillers import Blend, Distilled, Distiller, FitProblem, FromEstimator, Kernel, Lasso
+from .evidence import ConditionalEvidence, Fit
+from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm, Rule
+from .statistics import (
+    Absolute,
+    DistanceCorrelation,
+    KernelIndependence,
+    Linear,
+    Permutation,
+    ProjectionCorrelation,
+    ResidualPairs,
+    Spread,
+    Statistic,
+)
 
-__all__ = ["ConditionalTests", "Fit", "TestEvidence"]
+__all__ = [
+    "Absolute",
+    "BenjaminiHochberg",
+    "BenjaminiYekutieli",
+    "Blend",
+    "ConditionalEvidence",
+    "ConditionalTests",
+    "DistanceCorrelation",
+    "Distilled",
+    "Distiller",
+    "Fit",
+    "FitProblem",
+    "FromEstimator",
+    "Holm",
+    "Kernel",
+    "KernelIndependence",
+    "Lasso",
+    "Linear",
+    "Permutation",
+    "ProjectionCorrelation",
+    "ResidualPairs",
+    "Rule",
+    "Spread",
+    "Statistic",
+]

@@ -1,9 +1,9 @@
-r"""Calibrates p-values of groups by the correlations of what is left of their members.
+r"""Calibrates p-values of groups by the correlations of the residuals of their members.
 
 Cauchy's rule needs no independence, but it is exact only far out in its tail: without any effect,
 p-values up to 0.05 come a fifth too often for ten members that correlate by 0.7, two fifths too
-often for a hundred that correlate by 0.5. How often they come is known: without an effect, what is
-left of the target is independent of what is left of the members, so that the members' correlations
+often for a hundred that correlate by 0.5. How often they come is known: without an effect, the
+residual of the target is independent of those of the members, so that the members' correlations
 with it are jointly normal, with the correlations that the members have with each other.
 """
 
@@ -11,26 +11,26 @@ import numpy as np
 from scipy.special import ndtr
 
 from ..types import Data, Matrix, Vector
-from .p_values import combine
+from .combine import combine
 
 FAR = 0.02  # p-value from which on down the error of Cauchy's rule counts as a constant factor
 VALUES, LEAST_DRAWS, MOST_DRAWS = 400_000, 4_000, 20_000
 
 
-def calibrate(p: Data, left: Matrix) -> Vector:
+def calibrate(p: Data, residuals: Matrix) -> Vector:
     """Chance that Cauchy's rule gives `p` or less for members without effect.
 
-    Rows of `left` are what is left of the members. Draws are the same in every call.
+    Rows of `residuals` are those of the members. Draws are the same in every call.
     """
-    by_chance = np.sort(_p_values_by_chance(left))
+    by_chance = np.sort(_p_values_by_chance(residuals))
     share = np.searchsorted(by_chance, np.maximum(p, FAR), side="right") / len(by_chance)
     return np.asarray(share * np.minimum(p, FAR) / FAR)
 
 
-def _p_values_by_chance(left: Matrix) -> Vector:
+def _p_values_by_chance(residuals: Matrix) -> Vector:
     """p-values by Cauchy's rule, one per draw, of members without effect."""
-    size = len(left)
-    unit = left / np.linalg.norm(left, axis=1, keepdims=True)
+    size = len(residuals)
+    unit = residuals / np.linalg.norm(residuals, axis=1, keepdims=True)
     values, vectors = np.linalg.eigh(unit @ unit.T)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T  # whatever the signs of vectors
     n_draws = min(MOST_DRAWS, max(LEAST_DRAWS, VALUES // size))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,46 +13,54 @@ from numpy.random import Generator
 from ..data.study import Study
 from ..features.groups import Groups
 from ..measures import as_measure
+from ..problems import warn
 from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..settings import check_choice, nested_settings, write_setting
 from ..types import Indices
-from .evidence import Fit, TestEvidence
+from .combine import combine, combine_groups, combine_targets
+from .distillers import DISTILLERS, Distillation, as_distillers
+from .evidence import ConditionalEvidence, Fit
 from .inputs import Inputs, prepare_inputs
-from .multiplicity import RULES
-from .p_values import combine, combine_groups, over_parts
-from .rank_statistics import STATISTICS
-from .regressors import Regressors
-from .target_fits import PROPOSALS, BestFitter, TargetFitter
-from .two_passes import Results, first_pass, second_pass
+from .passes import Refit, Results, first_pass, refits, second_pass
+from .rules import Rule, as_rule
+from .statistics import STATISTICS, as_statistics
+
+logger = logging.getLogger(__name__)
+
+LONG = 60.0  # expected seconds of fits without a feature that are worth a warning
 
 
 @dataclass(frozen=True)
 class ConditionalTests:
     r"""Test of every feature given all others, ``"tests"`` for short.
 
-    The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. What the other features leave of
-    :math:`X_k` is compared with what they leave of :math:`Y`, by projection covariance and by
-    correlations, whose nulls are known: a distilled conditional randomisation test (Liu,
-    Katsevich, Janson and Ramdas 2022) without resampling. Not in the paper; docs/theory.md says
-    what is done, step by step.
+    The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. The residual of :math:`X_k` given the
+    other features is compared with the residual of :math:`Y` given the other features by several
+    statistics whose nulls are known: a distilled conditional randomisation test (Liu, Katsevich,
+    Janson and Ramdas 2022) without resampling. Not in the paper; docs/theory.md says what is done,
+    step by step.
 
     Parameters
     ----------
-    multiplicity
+    distillers
+        Fits of the target to the other features: ``"blend"`` (LASSO and kernel ridge regression),
+        ``"lasso"``, ``"kernel"``, a `FromEstimator` with any regressor or classifier of
+        scikit-learn, or an object with ``fit(problem, out)``. Of several, joined by ``+`` or in a
+        list, the one of least error wins.
+    statistics
+        How residuals are compared: any of ``"pc"``, ``"hsic"``, ``"dcor"``, ``"linear"``,
+        ``"spread"`` and ``"absolute"``, joined by ``+``, or a list that may hold a `Permutation` or
+        objects with ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
+    rule
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
-        dependence of p-values) or ``"holm"`` (no false feature at all, with probability 1 - fdr).
-        With the last two single features are asked about, and groups of look-alikes only if
-        ``alike`` gives a cut.
-    proposals
-        What proposes features for the kernel ridge regression of y: ``"lasso"``, ``"mcp"`` or both,
-        joined by ``+``.
-    statistic
-        Which statistic of dependence is compared with its null, beside correlations: ``"pc"``,
-        ``"hsic"`` or ``"dcor"``. The last two are cautious below 100 rows.
-    guard
-        Ask for a second opinion where what is left of a feature still depends on another one.
+        dependence of p-values), ``"holm"`` (no false feature at all, with probability 1 - fdr), or
+        an object with ``adjust(p, parents)``. With rules other than ``"bh"`` single features are
+        tested, and groups of look-alikes only if ``alike`` gives a cut.
+    check_residuals
+        Where the residual of a feature still depends on another one, ask for a test that needs no
+        more than its mean to be right.
 
     Raises
     ------
@@ -63,29 +73,32 @@ class ConditionalTests:
 
     >>> from smrmr import ConditionalTests, Recipe, select, simulate
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> strict = ConditionalTests(multiplicity="holm")
+    >>> strict = ConditionalTests(rule="holm")
     >>> found = select(data.X, data.y, Recipe(fdr=0.05, control=strict))
     >>> sorted(found.selected.tolist()), found.decision.rule
     ([0, 5], 'holm')
     """
 
-    multiplicity: str = "bh"
-    proposals: str = "lasso+mcp"
-    statistic: str = "pc"
-    guard: bool = True
+    distillers: Any = "blend"
+    statistics: Any = "pc+linear+spread+absolute"
+    rule: Any = "bh"
+    check_residuals: bool = True
     alias: ClassVar[str] = "tests"
     by_rank: ClassVar[bool] = True
-    repeatable: ClassVar[bool] = True
     by_chance: ClassVar[bool] = False
     nested_groups: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_choice("multiplicity", self.multiplicity, RULES)
-        text = isinstance(self.proposals, str)
-        for name in self.proposals.split("+") if text else [self.proposals]:
-            check_choice("proposals", name, tuple(PROPOSALS))
-        check_choice("statistic", self.statistic, STATISTICS)
-        check_choice("guard", self.guard, (True, False))
+        object.__setattr__(self, "distillers", as_distillers(self.distillers))
+        object.__setattr__(self, "statistics", as_statistics(self.statistics))
+        object.__setattr__(self, "rule", as_rule(self.rule))
+        check_choice("check_residuals", self.check_residuals, (True, False))
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the settings say all there is to say: not so for objects of the user's."""
+        known = {*DISTILLERS, *STATISTICS} - {"estimator", "permutation"}
+        return all(one.alias in known for one in (*self.distillers, *self.statistics))
 
     @property
     def measure(self) -> Any:
@@ -95,7 +108,7 @@ class ConditionalTests:
     @property
     def cuts(self) -> tuple[float, ...]:
         """Cuts on look-alikes unless the user gives others; several are for ``"bh"`` alone."""
-        return (1.0, 0.9, 0.7, 0.5) if self.multiplicity == "bh" else (1.0,)
+        return (1.0, 0.9, 0.7, 0.5) if self.rule.alias == "bh" else (1.0,)
 
     def prepare(self, study: Study) -> Study:
         """Take any study: numbers, and categories of any number of levels.
@@ -114,7 +127,7 @@ class ConditionalTests:
 
     def weigh(
         self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
-    ) -> TestEvidence:
+    ) -> ConditionalEvidence:
         """p-values of all features or groups.
 
         Parameters
@@ -122,9 +135,9 @@ class ConditionalTests:
         study
             Checked data.
         groups
-            Which features are copies, and which are asked about together.
+            Which features are copies, and which are tested together.
         fdr
-            The level asked for; evidence does not depend on it.
+            The level; evidence does not depend on it.
         rng
             Not used: no chance is involved.
         work
@@ -132,49 +145,47 @@ class ConditionalTests:
 
         Returns
         -------
-        TestEvidence
+        ConditionalEvidence
             p-values and effects, before any level is set.
         """
         with one_blas_thread():
             with work.stage("scores", steps=True):
-                inputs = prepare_inputs(study, groups, self.statistic, work)
+                inputs = prepare_inputs(study, groups, self.statistics, work)
             with work.stage("fits"):
-                fitters = _fitters(inputs, self.proposals.split("+"))
+                start = perf_counter()
+                fitted = [Distillation(same, self.distillers) for same in inputs.problems]
+                full_fits = [one.full_fit for one in fitted]
+                seconds = perf_counter() - start
             with work.stage("tests", steps=True):
-                results = first_pass(inputs, fitters, work)
+                results = first_pass(inputs, full_fits, work)
             with work.stage("fits without a feature", steps=True):
-                guarded = second_pass(inputs, fitters, results, self.guard, work)
+                todo = refits(inputs, fitted, results)
+                if not self.repeatable:
+                    _tell_cost(todo, seconds / len(fitted))
+                results = second_pass(inputs, fitted, results, todo, self.check_residuals, work)
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
         categories = np.flatnonzero(study.columns.nominal)
-        return _evidence(
-            inputs, fitters, results, guarded, groups, categories, self.multiplicity, settings
-        )
+        return _evidence(inputs, fitted, results, groups, categories, self.rule, settings)
 
 
-def _fitters(inputs: Inputs, proposals: list[str]) -> list[BestFitter]:
-    """One fitter per part of the target; they share what they can."""
-    regressors = [Regressors(data.columns, inputs.covariate_basis) for data in inputs.fit_data]
-    return [
-        BestFitter(
-            tuple(
-                TargetFitter(regressors=own, part=data.parts[q], proposals=tuple(proposals))
-                for own, data in zip(regressors, inputs.fit_data, strict=True)
-            )
-        )
-        for q in range(len(inputs.parts))
-    ]
+def _tell_cost(todo: list[list[Refit]], seconds: float) -> None:
+    """Say how long fits of the user's own distillers without a feature will take."""
+    n_fits = sum(len(refit.hypotheses) for same in todo for refit in same)
+    cost = f"{n_fits} fits without a feature, {seconds:.2g} s each: about {n_fits * seconds:.0f} s"
+    logger.info(cost)
+    if n_fits * seconds > LONG:
+        warn(f"{cost} of one core. Fewer folds or a faster estimator would cost less.")
 
 
 def _evidence(
     inputs: Inputs,
-    fitters: list[BestFitter],
+    fitted: list[Distillation],
     results: Results,
-    guarded: Indices,
     groups: Groups,
     categories: Indices,
-    multiplicity: str,
+    rule: Rule,
     settings: dict[str, Any],
-) -> TestEvidence:
+) -> ConditionalEvidence:
     """Results by feature, and by position in X."""
     features, copies = inputs.features, groups.copies
     first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
@@ -187,7 +198,7 @@ def _evidence(
 
     n_hypotheses = max(int(numbers.max()) for numbers in groups.hypotheses) + 1
     p = np.ones(n_hypotheses)
-    p[: len(results.whole)] = over_parts(results.whole)
+    p[: len(results.p_of_hypotheses)] = combine_targets(results.p_of_hypotheses)
     best, members, rests, effects = [], [], [], []
     for hypothesis_of in inputs.hypotheses:
         entry = np.empty(len(inputs.Z), np.intp)
@@ -195,36 +206,38 @@ def _evidence(
         entry[results.rows[mine]] = np.flatnonzero(mine)
         smallest = results.p[entry].min(axis=1)  # of a feature's rows the most telling one
         best.append(entry[np.lexsort((smallest, inputs.feature_of))[first]])
-        members.append(spread(over_parts(combine_groups(results.p[entry], inputs.feature_of)), 1.0))
-        rests.append(spread(combine(results.rests[best[-1]].T), 1.0))
+        members.append(
+            spread(combine_targets(combine_groups(results.p[entry], inputs.feature_of)), 1.0)
+        )
+        rests.append(spread(combine(results.p_of_rest[best[-1]].T), 1.0))
         effect = results.effects[best[-1]].T
         effect = np.where(np.isin(features, categories), np.abs(effect), effect)
         effects.append(spread(effect, 0.0))
-    nearest = results.straight[best[0], 0]
+    nearest = results.neighbours.linear[best[0], 0]
     neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
-    return TestEvidence(
+    return ConditionalEvidence(
         relevance=spread(np.maximum.reduceat(inputs.relevance, first), 0.0),
         marginal=spread(inputs.marginal, 1.0),
         hypotheses=groups.hypotheses,
         p_of_hypotheses=p,
-        members=tuple(members),
-        rests=tuple(rests),
+        p_of_members=tuple(members),
+        p_of_rest_of_group=tuple(rests),
         effects=tuple(effects),
-        left=spread(results.left[best[0]], 0.0),
+        residual_variance=spread(results.residual_variance[best[0]], 0.0),
         neighbour=spread(neighbour, -1),
         similarity=spread(results.similarity[best[0]], 0.0),
         tested=np.sort(features),
-        guarded=np.unique(features[inputs.feature_of[results.rows[guarded]]]),
+        raised=np.unique(features[inputs.feature_of[results.rows[results.dependent]]]),
         categories=categories,
         fits=tuple(
             Fit(
-                part=fitter.part.name,
-                explained=fitter.whole.explained,
-                bent=fitter.whole.bent,
-                used=np.unique(features[inputs.feature_of[fitter.whole.used]]),
+                target=one.target.name,
+                explained=one.full_fit.explained,
+                uses_absolute_values=one.full_fit.uses_absolute_values,
+                used=np.unique(features[inputs.feature_of[one.used]]),
             )
-            for fitter in fitters
+            for one in fitted
         ),
-        multiplicity=multiplicity,
+        rule=rule,
         settings=settings,
     )

@@ -8,20 +8,38 @@ from functools import cached_property
 import numpy as np
 
 from ..association.associator import Associator
-from ..data.columns import Columns
 from ..data.study import Study
-from ..data.target import Target, take_rows
+from ..data.target import take_rows
 from ..features.groups import Groups
 from ..measures import as_measure
+from ..problems import Problem, setting
 from ..runs.work import Work
-from ..types import Data, Indices, Mask, Matrix, Vector
-from .model_columns import FitData, fit_data_of, rank_columns
-from .p_values import WEIGHTS, WITHIN_WEIGHTS, combine_groups, over_parts, p_values
-from .residuals import Comparison, Neighbours, compare, residual
-from .scores import Part, draw_tie_breakers, parts_of, row_order, standardised
-from .target_fits import MOST_IN_FIT
+from ..types import Indices, Mask, Matrix, Vector
+from .combine import combine_groups, combine_targets, of_mean, p_values
+from .distillers import FitProblem
+from .distillers.problem import MAX_IN_FIT
+from .model_columns import fit_problems, rank_columns
+from .residuals import Neighbours, residuals_of
+from .scores import TargetColumn, columns_of, draw_tie_breakers, row_order, standardised
+from .statistics import Statistic, gcm_p_values
+from .statistics.rank_covariances import largest_projection_covariance
 
-MOST_TESTED = 20_000  # features; of more, those most associated with the target
+MAX_TESTED = 20_000  # features; of more, those most associated with the target
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What tests of some columns found, (columns, columns of the target) each.
+
+    `gcm` are p-values of the generalised covariance measure; `residual_variance` and `residuals`
+    have a row per column.
+    """
+
+    p: Matrix
+    correlation: Matrix
+    gcm: Matrix
+    residual_variance: Vector
+    residuals: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +49,7 @@ class Inputs:
     Attributes
     ----------
     Z
-        Normal scores, freed of covariates, one row per column of the model: a feature is one, a
+        Normal scores, adjusted for covariates, one row per column of the model: a feature is one, a
         category of more than two levels one per level.
     covariate_basis
         Orthonormal rows that span what covariates may do.
@@ -45,26 +63,21 @@ class Inputs:
     hypotheses
         For each partition of the features, from fine to coarse, the hypothesis that each row of `Z`
         belongs to. A hypothesis that two partitions share has one number.
-    parts
-        The target.
-    fit_data
-        Ways to fit the target: the first columns, as many as may take part, and the target, with
-        normal scores in place of those with long tails; where there are many of these also as
-        they are.
+    target
+        The columns of the target.
+    problems
+        For each column of the target the problems of fitting it to the first rows of `Z`.
     marginal
-        p-value of each feature alone, before any other is adjusted for.
+        p-value of each feature alone, adjusted for covariates only.
+    relevance
+        Squared projection correlation of each row of `Z` with the target, of several columns the
+        largest; ties are broken.
     tied
         Rows of `Z` in which fewer than half of the values differ.
-    relevance
-        Squared projection correlation of each row of `Z` with the target.
-    target
-        How the target was read.
     tie_breakers
         Breaks ties of features and of the target.
-    statistic
-        Which statistic of `rank_statistics` the tests use.
-    statistic_weights
-        Weights of the statistics, see `p_values.p_values`.
+    statistics
+        What the tests compare residuals by.
     """
 
     Z: Matrix
@@ -73,15 +86,13 @@ class Inputs:
     features: Indices
     feature_of: Indices
     hypotheses: tuple[Indices, ...]
-    parts: tuple[Part, ...]
-    fit_data: tuple[FitData, ...]
+    target: tuple[TargetColumn, ...]
+    problems: list[tuple[FitProblem, ...]]
     marginal: Vector
-    tied: Mask
     relevance: Vector
-    target: str
+    tied: Mask
     tie_breakers: tuple[Vector, Vector]
-    statistic: str
-    statistic_weights: Matrix
+    statistics: tuple[Statistic, ...]
 
     @cached_property
     def scores32(self) -> Matrix:
@@ -102,26 +113,35 @@ class Inputs:
             for i, hypothesis_of in enumerate(self.hypotheses)
         )
 
-    def residual_of(self, row: int, straight: Indices, bent: Indices) -> Vector:
-        """Residual of a row of `Z` given covariates and these neighbours."""
-        return residual(self.Z, row, straight, bent, self.covariate_basis)
-
-    def compare(self, rows: Indices, neighbours: Neighbours, E: Matrix) -> Comparison:
-        """Residuals of some rows of `Z` compared with those of the target, the rows of `E`."""
-        basis = self.covariate_basis
-        return compare(self.Z, rows, neighbours, E, self.tie_breakers, basis, self.statistic)
-
-    def p_values(self, found: Comparison, bent: Data, rows: Indices) -> Matrix:
-        """p-values of what was found of some rows of `Z`."""
-        return p_values(found, self.n_rows, bent, self.tied[rows], self.statistic_weights)
-
     @property
     def n_rows(self) -> int:
         """Number of samples."""
         return int(self.Z.shape[1])
 
+    def compare(
+        self, rows: Indices, neighbours: Neighbours, E: Matrix, with_abs: list[bool]
+    ) -> Comparison:
+        """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
-def prepare_inputs(study: Study, groups: Groups, statistic: str, work: Work) -> Inputs:
+        `with_abs` says which of these come from a fit that took absolute values of features.
+        """
+        shape = len(rows), len(E)
+        p, correlation, gcm = np.ones(shape), np.zeros(shape), np.ones(shape)
+        variance, values = np.zeros(len(rows)), np.empty((len(rows), self.n_rows))
+        for some, found in residuals_of(self.Z, rows, neighbours, E, self.covariate_basis):
+            variance[some], values[some] = found.variance, found.values
+            own = some.start + found.with_residual
+            for q, pairs in enumerate(found.pairs(self.tie_breakers)):
+                tied = self.tied[rows[own]]
+                p[own, q] = p_values(pairs, self.statistics, with_abs[q], tied, variance[own])
+                correlation[own, q] = pairs.moments.correlation
+                gcm[own, q] = gcm_p_values(pairs, with_abs[q])
+        return Comparison(p, correlation, gcm, variance, values)
+
+
+def prepare_inputs(
+    study: Study, groups: Groups, statistics: tuple[Statistic, ...], work: Work
+) -> Inputs:
     """Score the features, order rows by the target and features by how much they tell alone.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
@@ -129,66 +149,86 @@ def prepare_inputs(study: Study, groups: Groups, statistic: str, work: Work) -> 
     features = _most_associated(study, groups, work)
     ranked = rank_columns(study.columns, features, work)
     order = row_order(ranked.sums_of_squares(), study.target)
-    ranked.reorder(order)
     covariate_basis, design = _covariates_of(study, order)
-    Z, feature_of, tied = ranked.scores(covariate_basis), ranked.feature_of, ranked.tied
+    Z, feature_of, tied = ranked.scores(order, covariate_basis), ranked.feature_of, ranked.tied
     target = take_rows(study.target, order)
-    parts = parts_of(target, covariate_basis)
+    columns = columns_of(target, covariate_basis)
     tie_breakers = draw_tie_breakers(len(order))
-    statistic_weights = WITHIN_WEIGHTS if study.row_groups.comparison == "within" else WEIGHTS
-    alone = p_values(
-        _alone(Z, parts, tie_breakers, covariate_basis, statistic),
-        len(order),
-        False,
-        tied,
-        statistic_weights,
-    )
-    per_feature = over_parts(combine_groups(alone, feature_of))
-    # columns that tell the same alone are told apart by a sum that only they have
-    content = ranked.checksums()
+    if study.row_groups.comparison == "within":
+        statistics = _for_groups_of_rows(statistics)
+    alone, relevance = _marginal(Z, columns, covariate_basis, tied, tie_breakers, statistics)
+    per_feature = combine_targets(combine_groups(alone, feature_of))
+    # columns of equal p-value are told apart by a sum that only they have
+    content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
     group = groups.hypotheses[-1][features]
     by_association = _in_turn(np.lexsort((content[first], per_feature)), group)
     place = np.argsort(by_association)
     rows = np.argsort(place[feature_of], kind="stable")
-    Z = Z[rows]
     feature_of, features = place[feature_of[rows]], features[by_association]
     hypotheses = tuple(numbers[features[feature_of]] for numbers in groups.hypotheses)
-    n_fitted = min(len(Z), MOST_IN_FIT + size_of_largest(hypotheses[-1]))
-    fit_data = fit_data_of(
-        study.columns, features, ranked, rows[:n_fitted], order, target, covariate_basis
-    )
-    engine = Associator(Columns.bare(Z.T), as_measure("pc"), work.quietly())
-    asked = target if not len(covariate_basis) else _left_of(parts)
+    n_fitted = min(len(Z), MAX_IN_FIT + int(np.bincount(hypotheses[-1]).max()))
     return Inputs(
-        Z=Z,
+        Z=Z[rows],
         covariate_basis=covariate_basis,
         covariates=design,
         features=features,
         feature_of=feature_of,
         hypotheses=hypotheses,
-        parts=parts,
-        fit_data=fit_data,
+        target=columns,
+        problems=fit_problems(
+            study.columns, features, ranked, rows[:n_fitted], order, target, covariate_basis
+        ),
         marginal=per_feature[by_association],
+        relevance=relevance[rows],
         tied=tied[rows],
-        relevance=engine.with_target(asked),
-        target=target.kind,
         tie_breakers=tie_breakers,
-        statistic=statistic,
-        statistic_weights=statistic_weights,
+        statistics=statistics,
     )
+
+
+def _marginal(
+    Z: Matrix,
+    target: tuple[TargetColumn, ...],
+    covariate_basis: Matrix,
+    tied: Mask,
+    tie_breakers: tuple[Vector, Vector],
+    statistics: tuple[Statistic, ...],
+) -> tuple[Matrix, Vector]:
+    """p-values of every column alone against every column of the target, and its relevance."""
+    p, relevance = np.ones((len(Z), len(target))), np.zeros(len(Z))
+    E, rows = np.stack([column.y for column in target]), np.arange(len(Z))
+    for some, found in residuals_of(Z, rows, Neighbours.none(len(Z)), E, covariate_basis):
+        own = some.start + found.with_residual
+        for q, pairs in enumerate(found.pairs(tie_breakers)):
+            variance = found.variance[found.with_residual]
+            p[own, q] = p_values(pairs, statistics, False, tied[own], variance)
+            relevance[own] = np.maximum(relevance[own], pairs.projection_covariance)
+    return p, relevance / largest_projection_covariance(Z.shape[1])
+
+
+def _for_groups_of_rows(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:
+    """The statistics that keep their null within groups of rows, where residuals add up to 0."""
+    valid = of_mean(statistics)
+    if not valid:
+        raise Problem(
+            "no statistic keeps its null where rows are compared within groups.",
+            cure=f"Take {setting('statistics', 'linear')}, alone or beside others.",
+            argument="statistics",
+        )
+    return valid
 
 
 def _most_associated(study: Study, groups: Groups, work: Work) -> Indices:
     """The features, or as many as are tested: whole groups, those of the most associated first."""
     features = groups.copies.modelled
-    if len(features) <= MOST_TESTED:
+    if len(features) <= MAX_TESTED:
         return features
     exact = as_measure("pc(anchors=all)")  # anchors would go by where rows stand
     engine = Associator(study.columns.take(columns=features), exact, work)
     order = np.argsort(-engine.with_target(study.target), kind="stable")
     group = groups.hypotheses[-1][features]
-    return np.asarray(features[np.isin(group, _first_groups(group[order], MOST_TESTED))])
+    return np.asarray(features[np.isin(group, _first_groups(group[order], MAX_TESTED))])
 
 
 def _first_groups(groups: Indices, most: int) -> Indices:
@@ -207,36 +247,9 @@ def _in_turn(order: Indices, groups: Indices) -> Indices:
     return np.asarray(order[np.argsort(turn, kind="stable")])
 
 
-def size_of_largest(hypothesis_of: Indices) -> int:
-    """Number of columns of the hypothesis that has most of them."""
-    return int(np.bincount(hypothesis_of).max())
-
-
 def _covariates_of(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
     """What covariates span, and their columns, as rows of samples in this order."""
     if study.covariates is None:
         return np.empty((0, len(rows))), np.empty((0, len(rows)))
     covariates = study.covariates.take(rows)
     return covariates.basis, np.ascontiguousarray(covariates.design.T)
-
-
-def _left_of(parts: tuple[Part, ...]) -> Target:
-    """What covariates leave of the target."""
-    if len(parts) == 1:
-        return Target("continuous", parts[0].y)
-    return Target("multi-output", np.stack([part.y for part in parts], axis=1))
-
-
-def _alone(
-    Z: Matrix,
-    parts: tuple[Part, ...],
-    tie_breakers: tuple[Vector, Vector],
-    covariate_basis: Matrix,
-    statistic: str,
-) -> Comparison:
-    """Every column alone compared with every part of the target."""
-    none = np.full((len(Z), 1), -1)
-    E = np.stack([part.y for part in parts])
-    return compare(
-        Z, np.arange(len(Z)), Neighbours(none, none), E, tie_breakers, covariate_basis, statistic
-    )

@@ -13,24 +13,15 @@ from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
-from .rank_statistics import MOST_COUNTED
-from .scores import Part, doubled_ranks, normal_scores, parts_of, standardised, without_covariates
+from .distillers import FitProblem
+from .distillers.regressors import Regressors
+from .scores import adjusted_for, columns_of, doubled_ranks, normal_scores, standardised
+from .statistics.rank_covariances import MOST_COUNTED
 
-NEAR_NORMAL = 0.95  # correlation of a column with its normal scores, to be taken as it is
-FEW_SKEWED = 0.05  # share of columns below, up to which scores do for them
-VALUES_AT_ONCE = 2**22  # of columns that are worked on together,
-FEWEST, MOST = 8, 1024  # but no fewer and no more columns than these
-
-
-@dataclass(frozen=True, eq=False)
-class FitData:
-    r"""Columns Z, then \|Z\|, and parts of the target, as fits of the target see them.
-
-    All are standardised and free of covariates.
-    """
-
-    columns: Matrix
-    parts: tuple[Part, ...]
+NEAR_NORMAL = 0.95  # correlation with its normal scores from which a column is taken as it is
+FEW_SKEWED = 0.05  # share of columns below that, up to which normal scores do for them
+MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
+MIN_BLOCK, MAX_BLOCK = 8, 1024  # which has no fewer and no more columns than these
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,21 +45,20 @@ class ModelColumns:
             total += row.astype(np.int64) ** 2
         return total
 
-    def checksums(self) -> Indices:
-        """A number per column by which different columns differ, overflowing at will."""
-        weights = np.arange(self.ranks.shape[1]) ** 2
+    def checksums(self, order: Indices) -> Indices:
+        """A number per column by which different columns differ, for samples in this order."""
+        weights = np.empty(len(order), np.int64)
+        weights[order] = np.arange(len(order)) ** 2  # sums may overflow, and do so alike
         return np.array([row.astype(np.int64) @ weights for row in self.ranks], np.int64)
 
-    def reorder(self, order: Indices) -> None:
-        """Put the samples in another order."""
-        for row in self.ranks:
-            row[:] = row[order]
+    def scores(self, order: Indices, covariate_basis: Matrix) -> Matrix:
+        """Normal scores of the samples in this order, adjusted for covariates.
 
-    def scores(self, covariate_basis: Matrix) -> Matrix:
-        """Normal scores, freed of covariates, in the precision that so many rows are held in."""
-        Z = np.empty(self.ranks.shape, precision(self.ranks.shape[1]))
+        In the precision that so many rows are held in.
+        """
+        Z = np.empty(self.ranks.shape, precision(len(order)))
         for some in _blocks(*Z.shape):
-            Z[some] = without_covariates(normal_scores(self.ranks[some]), covariate_basis)
+            Z[some] = adjusted_for(normal_scores(self.ranks[some][:, order]), covariate_basis)
         return Z
 
 
@@ -84,7 +74,7 @@ def rank_columns(columns: Columns, features: Indices, work: Work) -> ModelColumn
     return ModelColumns(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
 
-def fit_data_of(
+def fit_problems(
     columns: Columns,
     features: Indices,
     ranked: ModelColumns,
@@ -92,34 +82,37 @@ def fit_data_of(
     order: Indices,
     target: Target,
     covariate_basis: Matrix,
-) -> tuple[FitData, ...]:
-    """Ways to fit the target to the columns `rows` of the model, which begin those of `features`.
+) -> list[tuple[FitProblem, ...]]:
+    """For each column of the target the problems of fitting it to the columns `rows` of the model.
 
-    The first takes normal scores in place of columns with long tails; where there are many of these
-    the second takes all as they are.
+    The columns begin those of `features`. The first problem takes normal scores in place of columns
+    with long tails; where there are many of these the second takes all as they are.
     """
-    ways = [parts_of(target, covariate_basis)]
+    forms = [columns_of(target, covariate_basis)]
     if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:
-        ways.append(parts_of(target, covariate_basis, scored=False))
+        forms.append(columns_of(target, covariate_basis, scored=False))
     size, n = len(rows), len(order)
-    found = tuple(FitData(np.empty((2 * size, n), precision(n)), parts) for parts in ways)
+    regressors = [np.empty((2 * size, n), precision(n)) for _ in forms]
     start = 0
     for some in _blocks(len(features), n):
         values, _ = _values(columns, features[some])
         mine = rows[start : start + len(values)]
+        stop = start + len(mine)
         plain = standardised(values[: len(mine), order])
         near_normal = ranked.normality[mine, None] >= NEAR_NORMAL
-        mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine]))
-        for data, chosen in zip(found, (mild, plain), strict=False):
+        mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine][:, order]))
+        for held, chosen in zip(regressors, (mild, plain), strict=False):
+            held[start:stop] = adjusted_for(chosen, covariate_basis)
             absolute = standardised(np.abs(chosen))
-            data.columns[start : start + len(mine)] = without_covariates(chosen, covariate_basis)
-            data.columns[size + start : size + start + len(mine)] = without_covariates(
-                absolute, covariate_basis
-            )
-        start += len(mine)
+            held[size + start : size + stop] = adjusted_for(absolute, covariate_basis)
+        start = stop
         if start == size:
             break
-    return found
+    shared = [Regressors(held, covariate_basis) for held in regressors]
+    return [
+        tuple(FitProblem(*pair) for pair in zip(shared, same, strict=True))
+        for same in zip(*forms, strict=True)
+    ]
 
 
 def precision(n: int) -> type[np.floating]:
@@ -128,7 +121,7 @@ def precision(n: int) -> type[np.floating]:
 
 
 def _blocks(n_columns: int, n: int) -> Iterator[slice]:
-    width = max(FEWEST, min(MOST, VALUES_AT_ONCE // n))
+    width = max(MIN_BLOCK, min(MAX_BLOCK, MAX_BLOCK_VALUES // n))
     for start in range(0, n_columns, width):
         yield slice(start, start + width)
 

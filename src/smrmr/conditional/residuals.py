@@ -1,13 +1,14 @@
-r"""Residuals of features and target given the other features, and how they go together.
+r"""Residuals of features given the other features, and of the target given the same ones.
 
 A feature is regressed on its neighbours, by least squares without shrinkage: at most ten features
-that correlate with it beyond :math:`\sqrt{2 \log p / n}`, and two whose absolute value does, bent
-at five knots. The target's residual is freed of the same neighbours, so their plain correlation is
-a partial one with an exact number of degrees of freedom.
+that correlate with it beyond :math:`\sqrt{2 \log p / n}`, and two whose absolute value does, as
+linear splines of five knots. The residual of the target is adjusted for the same neighbours, so
+that their correlation is a partial one with an exact number of degrees of freedom.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,24 +17,35 @@ from numpy.typing import NDArray
 
 from ..runs.compiled import compiled, compiled_reordering
 from ..types import Indices, Matrix, Vector
-from .rank_statistics import covariance_of_ranks, in_order, rank_table, ranks_of, scores_by_rank
+from .statistics import ResidualPairs
 
 Array = NDArray[Any]
 
-MOST_NEIGHBOURS = 10
-MOST_BENT = 2
+MAX_LINEAR, MAX_SPLINE = 10, 2  # neighbours of a column
 KNOTS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
-LEAST_NORM = 1e-6  # of a column, relative, below which it adds nothing to its predecessors
-MOST_OF_ROWS = 4  # a regression takes at most n / 4 columns
-VALUES_AT_ONCE = 2**16  # of columns that are compared together
+MIN_NORM = 1e-6  # relative norm below which a column adds nothing to its predecessors
+ROWS_PER_REGRESSOR = 4  # at least, in a regression
+MAX_BLOCK_VALUES = 2**16  # of columns compared together, so that they stay near the processor
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """For each column those it is regressed on: straight and bent, strongest first, -1 for none."""
+    """For each column those it is regressed on: linearly, and by splines; -1 for none.
 
-    straight: Indices
-    bent: Indices
+    The strongest come first.
+    """
+
+    linear: Indices
+    spline: Indices
+
+    def take(self, which: Any) -> Neighbours:
+        """Those of some of the columns."""
+        return Neighbours(self.linear[which], self.spline[which])
+
+    @classmethod
+    def none(cls, n_columns: int) -> Neighbours:
+        """No neighbours."""
+        return cls(np.full((n_columns, 1), -1), np.full((n_columns, 1), -1))
 
 
 def find_neighbours(
@@ -45,11 +57,11 @@ def find_neighbours(
     """
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
-    straight = _strongest(
-        mine @ Z.T, own, hypothesis_of, np.sqrt(2 * np.log(p) * n), MOST_NEIGHBOURS
+    by_chance = np.sqrt(2 * np.log(p) * n), np.sqrt(2 * np.log(2 * p) * n)
+    return Neighbours(
+        _strongest(mine @ Z.T, own, hypothesis_of, by_chance[0], MAX_LINEAR),
+        _strongest(mine @ abs_Z.T, own, hypothesis_of, by_chance[1], MAX_SPLINE),
     )
-    bent = _strongest(mine @ abs_Z.T, own, hypothesis_of, np.sqrt(2 * np.log(2 * p) * n), MOST_BENT)
-    return Neighbours(straight, bent)
 
 
 def _strongest(
@@ -81,160 +93,94 @@ def _find_strongest(
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """How residuals of columns and of the target's parts go together; (columns, parts) each.
+class FeatureResiduals:
+    """Residuals of some columns, and of the target adjusted for the neighbours of each.
 
-    `dependence` is the `statistic` of `rank_statistics`. `correlation`, `correlation_abs_r` and
-    `correlation_abs_e` are correlations of r with e, of |r| with normal scores of e and of r with
-    |e|: one side of each is close to normal, without which small p-values would be too small.
-    `t_product` and `t_product_abs_r` are the means of r e and of |r| e, centred, over their own
-    standard errors. Per column: `rank` of the regression, and the share of the column's variance
-    that is `left`.
+    `values` are (k, n), `target` (q, k, n); `rank` is the number of dimensions that covariates and
+    neighbours take up, `variance` the share of a column's variance that its residual has.
     """
 
-    dependence: Matrix
-    correlation: Matrix
-    correlation_abs_r: Matrix
-    correlation_abs_e: Matrix
-    t_product: Matrix
-    t_product_abs_r: Matrix
+    values: Matrix
+    target: NDArray[np.float64]
     rank: Indices
-    left: Vector
-    statistic: str
+    variance: Vector
+
+    def pairs(self, tie_breakers: tuple[Vector, Vector]) -> Iterator[ResidualPairs]:
+        """Those with a residual, beside each column of the target in turn."""
+        own = self.with_residual
+        values = self.values[own]
+        order = np.argsort(values + tie_breakers[0])
+        for target in self.target:
+            yield ResidualPairs(values, target[own], self.rank[own], order, tie_breakers[1])
+
+    @property
+    def with_residual(self) -> Indices:
+        """Columns that neighbours and covariates do not explain completely."""
+        return np.flatnonzero(self.variance)
 
 
-def compare(
-    Z: Matrix,
-    columns: Indices,
-    neighbours: Neighbours,
-    E: Matrix,
-    tie_breakers: tuple[Vector, Vector],
-    covariate_basis: Matrix,
-    statistic: str = "pc",
-) -> Comparison:
-    """Compare residuals of columns with those of the target's parts, the rows of `E`.
+def residuals_of(
+    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Matrix, covariate_basis: Matrix
+) -> Iterator[tuple[slice, FeatureResiduals]]:
+    """Residuals of columns and of the rows of `E`, the target, a few columns at a time.
 
-    Both are freed of what covariates span, the orthonormal rows `covariate_basis`, and of the
+    Both are adjusted for what covariates span, the orthonormal rows `covariate_basis`, and for the
     neighbours.
     """
-    n = Z.shape[1]
-    found = np.zeros((6, len(columns), len(E)))
-    rank, left = np.zeros(len(columns), np.intp), np.zeros(len(columns))
-    width = max(1, VALUES_AT_ONCE // n)
+    width = max(1, MAX_BLOCK_VALUES // Z.shape[1])
     for start in range(0, len(columns), width):
         some = slice(start, start + width)
-        R = Z[columns[some]].astype(np.float64)
-        freed = np.repeat(E[:, None], len(R), axis=1)
-        before = _inner(R, R)
-        near = Neighbours(neighbours.straight[some], neighbours.bent[some])
-        _free(Z, near, covariate_basis, R, freed, rank[some])
-        left[some] = _inner(R, R) / np.where(before > 0, before, np.inf)
-        left[some][left[some] < LEAST_NORM] = 0.0
-        own = np.flatnonzero(left[some])
-        found[:, start + own] = _relate(R[own], freed[:, own], tie_breakers, statistic)
-    dependence, of_r_e, of_abs_r, of_abs_e, t, t_abs_r = found
-    return Comparison(dependence, of_r_e, of_abs_r, of_abs_e, t, t_abs_r, rank, left, statistic)
+        values = Z[columns[some]].astype(np.float64)
+        target = np.repeat(E[:, None], len(values), axis=1)
+        before, rank = _squares(values), np.zeros(len(values), np.intp)
+        _adjust(Z, neighbours.take(some), covariate_basis, values, target, rank)
+        variance = _squares(values) / np.where(before > 0, before, np.inf)
+        variance[variance < MIN_NORM] = 0.0
+        yield some, FeatureResiduals(values, target, rank, variance)
 
 
-def residual(
-    Z: Matrix, column: int, straight: Indices, bent: Indices, covariate_basis: Matrix
-) -> Vector:
-    """Residual of one column given covariates and its neighbours."""
-    R, near = Z[[column]].astype(np.float64), Neighbours(straight[None], bent[None])
-    _free(Z, near, covariate_basis, R, np.empty((0, *R.shape)), np.empty(1, np.intp))
-    return np.asarray(R[0])
+def _squares(values: Matrix) -> Vector:
+    return np.asarray(np.einsum("ki,ki->k", values, values))
 
 
-def _relate(R: Matrix, freed: Array, tie_breakers: tuple[Vector, Vector], statistic: str) -> Array:
-    """What `Comparison` holds of residuals of columns, (6, columns, parts)."""
-    n = R.shape[1]
-    which, scores = rank_table(statistic, n), scores_by_rank(n)
-    found = np.empty((len(freed), 6, len(R)))
-    order = np.argsort(R + tie_breakers[0])
-    for q, E in enumerate(freed):
-        ranks = ranks_of(np.argsort(E + tie_breakers[1]))
-        found[q, 0] = covariance_of_ranks(in_order(ranks, order), *which)
-        _correlate(R, E, scores[ranks], found[q])
-    return found.transpose(1, 2, 0)
-
-
-@compiled_reordering
-def _correlate(R: Array, E: Array, scored: Array, found: Array) -> None:
-    """Fill in all but the first of what `Comparison` holds; rows of `scored` are scores of E."""
-    n = R.shape[1]
-    for k in range(len(R)):
-        mean_abs_r, mean_abs_e, product = 0.0, 0.0, 0.0  # and the mean of r e
-        for i in range(n):
-            mean_abs_r += abs(R[k, i]) / n
-            mean_abs_e += abs(E[k, i]) / n
-            product += R[k, i] * E[k, i] / n
-        rr, ee, bb, ss, cc, bc, rs, be = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for i in range(n):
-            r, e, c = R[k, i], E[k, i], scored[k, i]
-            b, s = abs(r) - mean_abs_r, abs(e) - mean_abs_e
-            rr += r * r
-            ee += e * e
-            bb += b * b
-            ss += s * s
-            cc += c * c
-            bc += b * c
-            rs += r * s
-            be += b * e
-        squares, squares_abs_r = 0.0, 0.0
-        for i in range(n):
-            apart = R[k, i] * E[k, i] - product
-            squares += apart * apart
-            apart = (abs(R[k, i]) - mean_abs_r) * E[k, i] - be / n
-            squares_abs_r += apart * apart
-        found[1, k] = n * product / np.sqrt(rr * ee) if rr * ee > 0 else 0.0
-        found[2, k] = bc / np.sqrt(bb * cc) if bb * cc > 0 else 0.0
-        found[3, k] = rs / np.sqrt(rr * ss) if rr * ss > 0 else 0.0
-        found[4, k] = product / np.sqrt(squares / (n - 1) / n) if squares > 0 else 0.0
-        found[5, k] = be / n / np.sqrt(squares_abs_r / (n - 1) / n) if squares_abs_r > 0 else 0.0
-
-
-def _inner(a: Matrix, b: Matrix) -> Vector:
-    return np.asarray(np.einsum("ki,ki->k", a, b))
-
-
-def _free(
-    Z: Matrix, near: Neighbours, covariate_basis: Matrix, R: Matrix, freed: Array, rank: Indices
+def _adjust(
+    Z: Matrix, near: Neighbours, covariate_basis: Matrix, R: Matrix, target: Array, rank: Indices
 ) -> None:
-    """Free every row of R, and those in its place in `freed`, of its neighbours in Z.
+    """Adjust every row of R, and those in its place in `target`, for its neighbours in Z.
 
     Fills in `rank`, the number of dimensions that they and `covariate_basis` have.
     """
     size, n = covariate_basis.shape
-    most = near.straight.shape[1] + (1 + len(KNOTS)) * near.bent.shape[1]
-    basis = np.empty((size + min(most, (n - size) // MOST_OF_ROWS) + 1, n))
+    most = near.linear.shape[1] + (1 + len(KNOTS)) * near.spline.shape[1]
+    basis = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR) + 1, n))
     basis[:size] = covariate_basis
-    _free_all(Z, near.straight, near.bent, basis, size, R, freed, rank)
+    _adjust_all(Z, near.linear, near.spline, basis, size, R, target, rank)
 
 
 @compiled
-def _free_all(
+def _adjust_all(
     Z: Array,
-    straight: Array,
-    bent: Array,
+    linear: Array,
+    spline: Array,
     basis: Array,
     n_covariates: int,
     R: Array,
-    freed: Array,
+    target: Array,
     rank: Array,
 ) -> None:
     for i in range(len(R)):
         size = n_covariates
-        for a in range(straight.shape[1]):
-            if straight[i, a] >= 0:
-                size = _extend(basis, size, Z[straight[i, a]], -np.inf)
-        for a in range(bent.shape[1]):
-            if bent[i, a] >= 0:
-                size = _extend(basis, size, Z[bent[i, a]], -np.inf)
+        for a in range(linear.shape[1]):
+            if linear[i, a] >= 0:
+                size = _extend(basis, size, Z[linear[i, a]], -np.inf)
+        for a in range(spline.shape[1]):
+            if spline[i, a] >= 0:
+                size = _extend(basis, size, Z[spline[i, a]], -np.inf)
                 for knot in KNOTS:
-                    size = _extend(basis, size, Z[bent[i, a]], knot)
+                    size = _extend(basis, size, Z[spline[i, a]], knot)
         _take_away(basis, size, R[i])
-        for q in range(len(freed)):
-            _take_away(basis, size, freed[q, i])
+        for q in range(len(target)):
+            _take_away(basis, size, target[q, i])
         rank[i] = size
 
 
@@ -259,7 +205,7 @@ def _extend(basis: Array, size: int, column: Array, knot: float) -> Any:
     after = 0.0
     for i in range(n):
         after += new[i] * new[i]
-    if np.sqrt(after) <= LEAST_NORM * np.sqrt(before):
+    if np.sqrt(after) <= MIN_NORM * np.sqrt(before):
         return size
     for i in range(n):
         new[i] /= np.sqrt(after)

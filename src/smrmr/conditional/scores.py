@@ -14,22 +14,22 @@ from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Indices, Mask, Matrix, Vector
 
-LONG_TAILS = 5.0  # of fourth powers of a standardised target, on average; 3 if it is normal
-LEAST_LEFT = 1e-6  # of the length of a column, below which covariates explain all of it
+LONG_TAILS = 5.0  # kurtosis of a target beyond which its normal scores take its place
+MIN_SPREAD = 1e-6  # of a column adjusted for covariates, below which they explain all of it
 JITTER = 1e-9  # breaks ties of scores and of residuals
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """One column that stands for the target or for a part of it: an output, or a class.
+class TargetColumn:
+    """One column of the target: numbers, one of several outputs, or a class.
 
-    `y` has mean 0 and variance 1 and is free of covariates. `name` is that of the class, or of the
-    output if there are several; `inside` says of a class which rows are in it.
+    `y` has mean 0 and variance 1 and is adjusted for covariates. `name` is that of the class, or of
+    the output if there are several; `is_class` says of a class which rows are in it.
     """
 
     name: str
     y: Vector
-    inside: Mask | None = None
+    is_class: Mask | None = None
 
 
 def doubled_ranks(values: Matrix) -> Matrix:
@@ -51,17 +51,19 @@ def standardised(values: Matrix) -> Matrix:
     return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
 
 
-def without_covariates(values: Matrix, covariate_basis: Matrix) -> Matrix:
+def adjusted_for(values: Matrix, covariate_basis: Matrix) -> Matrix:
     """Standardised rows without what orthonormal rows explain of them, standardised again."""
     if not len(covariate_basis):
         return values
     left = values - (values @ covariate_basis.T) @ covariate_basis
-    gone = left.std(axis=-1, keepdims=True) < LEAST_LEFT
+    gone = left.std(axis=-1, keepdims=True) < MIN_SPREAD
     return standardised(np.where(gone, 0.0, left))
 
 
-def parts_of(target: Target, covariate_basis: Matrix, scored: bool = True) -> tuple[Part, ...]:
-    """The target as columns of numbers, or of indicators, freed of covariates.
+def columns_of(
+    target: Target, covariate_basis: Matrix, scored: bool = True
+) -> tuple[TargetColumn, ...]:
+    """The target as columns of numbers, or of indicators, adjusted for covariates.
 
     Normal scores take the place of numbers with long tails, if `scored`. Of two classes one tells
     all, so the second stands for both.
@@ -71,15 +73,15 @@ def parts_of(target: Target, covariate_basis: Matrix, scored: bool = True) -> tu
         names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
         plain, scores = standardised(unit_scale(outputs)), normal_scores(doubled_ranks(outputs))
         long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
-        y = without_covariates(np.where(long_tails[:, None], scores, plain), covariate_basis)
-        return tuple(Part(name, y[i]) for i, name in enumerate(names))
+        y = adjusted_for(np.where(long_tails[:, None], scores, plain), covariate_basis)
+        return tuple(TargetColumn(name, y[i]) for i, name in enumerate(names))
     codes = target.values.astype(np.intp)
     order = range(len(target.labels))
     shown = order[1:] if len(order) == 2 else order
     return tuple(
-        Part(
+        TargetColumn(
             target.labels[code],
-            without_covariates(standardised((codes == code) * 1.0), covariate_basis),
+            adjusted_for(standardised((codes == code) * 1.0), covariate_basis),
             codes == code,
         )
         for code in shown

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..types import Data, Indices, Mask, Vector
 from .frames import in_pandas, is_frame, read_frame
 from .messages import worst
-from .oddities import warn_about_ids, warn_about_rare
 from .sources import ColumnSource, SparseColumns, as_source, subset
+from .suspicious import warn_about_ids, warn_about_rare
 
 MIN_ROWS = 4
 COLUMNS_AT_ONCE = 4096  # whose values are looked at together, at most
@@ -92,7 +92,7 @@ class Columns:
         order = np.arange(self.n_columns)[columns]
         asked = self.n_rows, len(order)
         if values.shape != asked:  # compiled loops would read beyond the end
-            shapes = f"shape {values.shape} where {asked} was asked for"
+            shapes = f"shape {values.shape} where {asked} was requested"
             raise ValueError(f"the source of X gave {shapes}. Has the file changed?")
         _check_numeric(values)
         _refuse_gaps(_count_gaps(values), lambda k: self.name(order[k]))
@@ -162,7 +162,8 @@ def as_columns(X: Data) -> Columns:
     if source is not None:
         columns = Columns.bare(source)
     elif is_frame(X) and hasattr(X, "columns"):
-        columns = _from_frame(X)
+        values, nominal = read_frame(X)
+        columns = Columns(_plain(values), tuple(map(str, X.columns)), nominal)
     else:
         columns = _from_array(X)
     n, p = columns.n_rows, columns.n_columns
@@ -219,11 +220,6 @@ def _from_objects(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     import pandas as pd
 
     return read_frame(pd.DataFrame(values, columns=list(names), dtype=object))[0]
-
-
-def _from_frame(X: Any) -> Columns:
-    values, nominal = read_frame(X)
-    return Columns(_plain(values), tuple(map(str, X.columns)), nominal)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from ..problems import warn
 from ..types import Data, Indices, Matrix, Vector
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
-from .messages import named, quoted, warn
+from .messages import named, quoted
 from .ranks import average_ranks
 from .scaling import unit_columns
 from .sources import Which

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..problems import Problem, setting
 from ..types import Indices
-from .complete import complete
 from .files import format_of, is_packed, load, read_in_blocks
 from .files.packed import standard_input
+from .impute import complete, fill_source
 from .messages import did_you_mean, refuse_all
-from .missing import fill_source
 from .sources import ColumnSource, names_of
 from .tables import (
     IN_COLUMNS,
@@ -52,7 +51,7 @@ class Dataset:
     source
         File names and their SHA-256 checksums.
     beside
-        Columns that were asked for beside features and target: covariates, groups and the like.
+        Columns that were requested beside features and target: covariates, groups and the like.
     about_features
         What the file knows of the features (.var, .bim), by their names; None if nothing.
 
@@ -99,7 +98,7 @@ def read_data(
     r"""Read features and a target from a file.
 
     Formats are CSV, TSV, Excel, Parquet, NPY, NPZ, MATLAB, AnnData, HDF5, PLINK, zarr and what R
-    saves. All that is wrong with a table is told in one message.
+    saves. All that is wrong with a table is said in one message.
 
     Parameters
     ----------
@@ -110,19 +109,25 @@ def read_data(
         Column to predict: of the table, of obs, of the .fam, or of `pheno`. May be left out where
         the file has a target of its own (Y of a .mat, y of an .npz, the phenotype of a .fam).
     format
-        Extension that the file should have had.
+        Extension that the file should have had, if its own misleads.
     layer
         AnnData: a layer, or ``"raw"``.
     sheet
         Excel: a sheet other than the first; R: which object.
-    sep, decimal, encoding, comment
-        CSV and TSV: what separates columns (a character, ``"tab"``, ``"space"``), the decimal mark
-        (``"."`` or ``","``), the encoding, and the character that begins a comment. All but the
-        last are found out by the first lines if they are left out.
+    sep
+        Text: what separates columns, a character, ``"tab"`` or ``"space"``; else guessed.
+    decimal
+        Text: the decimal mark, ``"."`` or ``","``; else guessed.
+    encoding
+        Text: the encoding, such as ``"latin-1"``, if it is not UTF-8.
+    comment
+        Text: the character that begins a comment.
     transpose
         Features are in rows; the first column names them, the header names the samples.
-    pheno, id
+    pheno
         Another table with the target, joined by the column `id`.
+    id
+        Column of sample ids.
     drop
         Columns that are not features.
     beside
@@ -131,11 +136,13 @@ def read_data(
     covar
         Another table with covariates, joined by the column `id`; all of them if none is named.
     missing
-        ``"refuse"``: an error that names the worst columns; ``"drop-columns"``, ``"drop-rows"``:
-        those that have any; ``"impute-median"``, ``"impute-mean"``, ``"impute-mode"``: fill each
-        column with its own. Infinite values count as missing.
+        What to do about missing values of features: ``"refuse"`` them by an error that names the
+        worst columns, ``"drop-columns"`` or ``"drop-rows"`` that have any, or fill each column with
+        its own (``"impute-median"``, ``"impute-mean"``, ``"impute-mode"``). Infinite values count
+        as missing.
     missing_target
-        ``"refuse"`` rows without a target, or ``"drop"`` them, as ``missing="drop-rows"`` does.
+        What to do about rows without a target: ``"refuse"`` or ``"drop"`` them. With
+        ``missing="drop-rows"`` they are dropped as well.
 
     Returns
     -------
@@ -167,48 +174,47 @@ def read_data(
     with standard_input(path, format) as place:
         piped = place is not path
         table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)
-        path = Path("standard input") if piped else path
-        checksums = {path.name: _checksum(place)}
-    notes, about_features = list(table.notes), table.about_features
+    path = Path("standard input") if piped else path
+    table = replace(table, checksums={path.name: next(iter(table.checksums.values()))})
     source = None if hasattr(table.features, "iloc") else table.features
     if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
-        notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
+        table.notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
         rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
         table = replace(table, features=rows)
     if pheno is not None:
-        table, more = join(table, Path(pheno), id)
-        notes += more
+        table = join(table, Path(pheno), id)
     elif id is not None:
         table = indexed(table, id, path)
         table = with_different_ids(table, path) if covar is None else table
     if covar is not None:
         table, more_names = with_covariates(table, Path(covar), id)
         beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
-    checksums |= {Path(other).name: _checksum(Path(other)) for other in (pheno, covar) if other}
     if source is not None and target is not None and target not in table.about:
-        known = did_you_mean(target, table.about)
-        advice = "It is read in blocks, so none of its features can be the target: use --pheno."
-        raise ValueError(f"{path} knows no {target!r} of its samples.{known} {advice}")
+        raise Problem(
+            f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)}",
+            "It is read in blocks, so none of its features can be the target.",
+            f"Use {setting('pheno', ...)}.",
+        )
     y, features, absent = split_target(table, target, path, transpose=transpose)
-    if IN_COLUMNS in absent:  # all else that is wrong follows from that
-        raise ValueError(absent)
+    if absent and IN_COLUMNS in absent[0].message:  # all else that is wrong follows from that
+        raise absent[0]
     others, features, unknown = take_columns(table, beside, features)
     names = features.columns if source is None else names_of(source) if drop else ()
     left, not_there = _columns_left(names, drop) if source is None or drop else (None, [])
     if source is None and drop:
         features = features.iloc[:, left]
     found = complete(features, y, missing, missing_target)
-    refuse_all([*table.problems, *filter(None, [absent]), *unknown, *not_there, *found.problems])
-    notes += found.notes
+    refuse_all([*table.problems, *absent, *unknown, *not_there, *found.problems])
+    notes = table.notes + found.notes
     X: pd.DataFrame | ColumnSource
     if source is None:
         X, more = labels_to_categories(found.features)
         notes += more
     else:
         X = fill_source(source, missing, found.features[ROW].to_numpy(), left)
-    others = others.iloc[found.rows]
-    return Dataset(X, found.y, str(found.y.name), notes, checksums, others, about_features)
+    others, name = others.iloc[found.rows], str(found.y.name)
+    return Dataset(X, found.y, name, notes, table.checksums, others, table.about_features)
 
 
 def open_columns(
@@ -264,25 +270,16 @@ def open_columns(
     return fill_source(opener(path, key), missing)
 
 
-def _columns_left(names: Sequence[str], drop: Sequence[str]) -> tuple[Indices, list[str]]:
+def _columns_left(names: Sequence[str], drop: Sequence[str]) -> tuple[Indices, list[Problem]]:
     """Places of the columns that are not dropped, and what is wrong with names to drop."""
     known = set(names)
     problems = [
-        f"--drop {name}: no such column.{did_you_mean(name, names)}"
+        Problem(f"{setting('drop', [name])}: no such column.{did_you_mean(name, names)}")
         for name in drop
         if name not in known
     ]
     left = np.array([k for k, name in enumerate(names) if name not in drop], dtype=np.intp)
     if not left.size:
-        problems.append("no feature is left beside the target. A table with features is needed.")
+        needed = "A table with features is needed."
+        problems.append(Problem("no feature is left beside the target.", needed))
     return left, problems
-
-
-def _checksum(path: Path) -> str:
-    """SHA-256 of a file, or of all files of a folder in order."""
-    digest = hashlib.sha256()
-    for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
-        with file.open("rb") as stream:
-            for chunk in iter(lambda: stream.read(1 << 20), b""):
-                digest.update(chunk)
-    return digest.hexdigest()

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..problems import Problem, setting
 from .dataset import Dataset
 from .files.format import reading
 from .messages import did_you_mean
@@ -24,10 +25,9 @@ def groups_named(data: Dataset, text: str) -> tuple[dict[str, Any], str]:
     known = {name: group for name, group in given.items() if name in names}
     if not known:
         example = next(iter(given), "")
-        raise ValueError(
-            f"--feature-groups {text}: none of its names (such as {example!r}) is a feature."
-            f"{did_you_mean(example, list(names)[:1000])}"
-        )
+        none = f"none of its names (such as {example!r}) is a feature."
+        close = did_you_mean(example, list(names)[:1000])
+        raise Problem(f"{setting('feature_groups', text)}: {none}{close}")
     n_groups = len(set(known.values()))
     note = f"{len(known):,} of {len(names):,} features are in {n_groups:,} groups of {text}"
     strangers = len(given) - len(known)
@@ -49,12 +49,13 @@ def _from_table(path: Path) -> dict[str, Any]:
 
 def _from_column(data: Dataset, name: str) -> dict[str, Any]:
     if data.about_features is None:
-        raise ValueError(
-            f"--feature-groups {name}: there is no such file, and the data have no table of their "
-            "features (.var, .bim) with a column of that name."
+        raise Problem(
+            f"{setting('feature_groups', name)}: there is no such file, and the data have no table "
+            "of their features (.var, .bim) with a column of that name."
         )
     if name not in data.about_features:
         known = did_you_mean(name, data.about_features.columns)
-        raise ValueError(f"--feature-groups {name}: neither a file nor a column.{known}")
+        given = setting("feature_groups", name)
+        raise Problem(f"{given}: neither a file nor a column.{known}")
     column = data.about_features[name]
     return dict(zip(column.index.astype(str), np.asarray(column.astype(str)), strict=True))

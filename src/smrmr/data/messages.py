@@ -1,8 +1,6 @@
 """Wording that the messages of this folder share."""
 
 import re
-import sys
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
@@ -11,6 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..problems import Problem, setting
 
 EXPONENT = r"(?:[eE][+-]?\d+)?"
 WITHOUT_COMMA = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)" + EXPONENT)
@@ -49,14 +49,15 @@ def did_you_mean(name: str, known: Iterable[Any]) -> str:
     return f" There are {quoted(known)}." if known else ""
 
 
-def position_of(name: Any, known: Sequence[str], asked: str) -> int:
-    """Place of a name among others, or the place itself; `asked` says who asks."""
+def position_of(name: Any, known: Sequence[str], argument: str) -> int:
+    """Place of a name among others, or the place itself; `argument` is whose it is."""
     if isinstance(name, Integral):
         if 0 <= int(name) < len(known):
             return int(name)
-        raise ValueError(f"{asked} {name} is not between 0 and {len(known) - 1}.")
+        raise Problem(f"{setting(argument)} {name} is not between 0 and {len(known) - 1}.")
     if str(name) not in known:
-        raise ValueError(f"{asked}: there is no feature {name!r}.{did_you_mean(str(name), known)}")
+        close = did_you_mean(str(name), known)
+        raise Problem(f"{setting(argument)}: there is no feature {name!r}.{close}")
     return list(known).index(str(name))
 
 
@@ -69,16 +70,16 @@ def say_repeated(names: Iterable[Any]) -> str:
 def refuse_repeated(names: Iterable[Any], what: str) -> None:
     """Refuse names that are not all different; `what` says whose they are."""
     if repeated := say_repeated(names):
-        raise ValueError(f"{what} {repeated}")
+        raise Problem(f"{what} {repeated}")
 
 
-def refuse_all(problems: Sequence[str]) -> None:
+def refuse_all(problems: Sequence[Problem]) -> None:
     """Refuse an input for all that is wrong with it, in one message."""
     if len(problems) == 1:
-        raise ValueError(problems[0])
+        raise problems[0]
     if problems:
-        numbered = (f"\n  {k}. {problem}" for k, problem in enumerate(problems, start=1))
-        raise ValueError(f"{len(problems)} things must be mended:{''.join(numbered)}")
+        numbered = (f"\n  {k}. {problem.message}" for k, problem in enumerate(problems, start=1))
+        raise Problem(f"{len(problems)} things must be mended:{''.join(numbered)}")
 
 
 def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
@@ -91,21 +92,9 @@ def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
         elif not WITHOUT_COMMA.fullmatch(text):
             return
     if example is not None:
-        raise ValueError(
+        raise Problem(
             f"{what} holds text such as {example!r}, which looks like a number with a decimal "
-            "comma or with separators of thousands. Write numbers with a decimal point and "
-            f"nothing between the thousands, such as 3.5 and 1234{advice}"
+            "comma or with separators of thousands.",
+            "Write numbers with a decimal point and nothing between the thousands, such as 3.5 and "
+            f"1234{advice}",
         )
-
-
-def warn(message: str) -> None:
-    """Warn the user, pointing at the line outside the package that called it."""
-    warnings.warn(message, UserWarning, stacklevel=user_stacklevel())
-
-
-def user_stacklevel() -> int:
-    """Stack level of the first caller outside the package, so that warnings point at user code."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
-        frame, level = frame.f_back, level + 1
-    return level

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import warn
 from ..types import Data, Indices, Matrix
 from .columns import Columns, codes_by_appearance
 from .covariates import Covariates
 from .frames import in_pandas
-from .messages import warn
 from .target import Target, take_rows
 
 ROW_GROUPS = "groups of rows"  # what they are called among covariates

@@ -48,7 +48,7 @@ class ColumnSource(Protocol):
         """Names of the columns, if they have any."""
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for, as an array of all rows.
+        """The columns requested, as an array of all rows.
 
         Parameters
         ----------
@@ -58,11 +58,11 @@ class ColumnSource(Protocol):
         Returns
         -------
         ndarray
-            Of shape (n, number of columns asked for).
+            Of shape (n, number of columns requested).
         """
 
 
-class Reopened:
+class PickledByFields:
     """A dataclass that is pickled as its fields alone, without what it has opened or read."""
 
     def __reduce__(self) -> Any:
@@ -71,7 +71,7 @@ class Reopened:
 
 
 @dataclass(frozen=True, eq=False)
-class Subset(Reopened):
+class Subset(PickledByFields):
     """Some rows and columns of a source; None for all of them."""
 
     source: ColumnSource
@@ -94,7 +94,7 @@ class Subset(Reopened):
         return tuple(names[k] for k in self.columns)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for, on the chosen rows."""
+        """The columns requested, on the chosen rows."""
         values = self.source.read(columns if self.columns is None else self.columns[columns])
         return values if self.rows is None else values[self.rows]
 
@@ -118,7 +118,7 @@ class SparseColumns:
         return int(self.matrix.shape[0]), int(self.matrix.shape[1])
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for."""
+        """The columns requested."""
         return np.asarray(self.matrix[:, columns].toarray())
 
     def take(self, rows: Indices | None, columns: Indices | None) -> SparseColumns:
@@ -159,7 +159,7 @@ class DaskColumns:
         return rows_and_columns(self.array.shape, "the Dask array")
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for."""
+        """The columns requested."""
         found = self.array[:, columns].compute(scheduler="synchronous")
         return np.asarray(found.toarray() if is_sparse(found) else found)
 

@@ -12,7 +12,6 @@ from ..types import Data, Indices
 from .columns import Columns, as_columns
 from .covariates import AdjustedColumns, Covariates, category, read_covariates, refuse_too_many
 from .messages import position_of, quoted
-from .oddities import warn_about_index, warn_about_repeated_ids, warn_about_repeats
 from .row_groups import (
     INDEPENDENT_ROWS,
     ROW_GROUPS,
@@ -26,6 +25,7 @@ from .row_groups import (
     warn_if_constant,
     warn_if_few,
 )
+from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_repeats
 from .target import Target, as_target, check_same_rows, recomputed, take_rows
 
 

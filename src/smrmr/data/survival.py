@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import warn
 from ..types import Data, Mask, Matrix, Vector
-from .messages import warn
 
 FEWEST_EVENTS = 5
 EVENTS = frozenset(("event", "status", "dead", "died", "death", "cens", "observed"))

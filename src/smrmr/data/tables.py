@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..problems import Problem, setting
 from .files import Table, load
 from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
 
@@ -18,48 +19,80 @@ if TYPE_CHECKING:
 IN_COLUMNS = "Your samples seem to be columns"
 
 
-def join(table: Table, pheno: Path, id: str | None) -> tuple[Table, list[str]]:
-    """Keep samples that both tables know, in the order of the first."""
-    if id is None:
-        raise ValueError("--pheno needs --id, the column of ids that joins it to the data.")
-    columns = _columns_by_id(pheno, id)
-    if id in table.features:
-        table = indexed(table, id, pheno)
-    ids = table.features.index.astype(str)
+def join(table: Table, pheno: Path, id: str | None) -> Table:
+    """The samples that both tables know, in the order of the first."""
+    table, ids, other = _both_by_id(table, pheno, id, "pheno")
     refuse_all(table.problems)
     refuse_repeated(ids, "the data: ids")
+    columns = other.features
     common = ids.isin(columns.index)
-    unmatched = int((~common).sum()), int((~columns.index.isin(ids)).sum())
     if not common.any():
-        examples = f"(such as {columns.index[0]!r}) is one of the data (such as {ids[0]!r})"
         turned = columns.index.isin(table.features.columns.astype(str)).any()
-        advice = f"{IN_COLUMNS}: add --transpose." if turned else f"Is {id!r} the right column?"
-        raise ValueError(f"no id of {pheno} {examples}. {advice}")
+        cure = f"{IN_COLUMNS}: use {setting('transpose', True)}."
+        raise Problem(
+            f"no id of {pheno} (such as {columns.index[0]!r}) is one of the data (such as "
+            f"{ids[0]!r}).",
+            cure=cure if turned else f"Is {id!r} the right column?",
+        )
     rows = np.flatnonzero(common)
-    notes = [f"{len(rows)} samples joined by {id!r}"]
+    notes = [*table.notes, f"{len(rows)} samples joined by {id!r}"]
+    unmatched = len(ids) - len(rows), int((~columns.index.isin(ids)).sum())
     if any(unmatched):
         samples = f"{unmatched[0]} samples of the data without a phenotype"
         notes.append(f"left out: {samples}, {unmatched[1]} phenotypes without a sample")
-    features = table.features.iloc[rows].set_axis(ids[rows])
-    return replace(table, features=features, about=columns.loc[ids[rows]], target=None), notes
+    return replace(
+        table,
+        features=table.features.iloc[rows].set_axis(ids[rows]),
+        about=columns.loc[ids[rows]],
+        target=None,
+        notes=notes,
+        checksums=table.checksums | other.checksums,
+    )
 
 
-def _columns_by_id(path: Path, id: str) -> pd.DataFrame:
-    """All that a file knows of its samples, by their ids; matrices read in blocks are left out."""
+def with_covariates(table: Table, covar: Path, id: str | None) -> tuple[Table, list[str]]:
+    """Add the columns of another table, joined by ids, to what is known of the samples.
+
+    Every sample must be in it. Also returns the names of these columns.
+    """
+    table, ids, other = _both_by_id(table, covar, id, "covar")
+    unknown = ids[~ids.isin(other.features.index)]
+    if len(unknown):
+        raise Problem(
+            f"{covar} has no row for {len(unknown)} of {len(ids)} samples ({quoted(unknown)}).",
+            cure="Add them, or leave these samples out of the data.",
+        )
+    found = other.features.loc[ids]
+    clash = [name for name in found if name in table.about]
+    about = table.about.set_axis(ids).drop(columns=clash).join(found)
+    checksums = table.checksums | other.checksums
+    return replace(table, about=about, checksums=checksums), [str(name) for name in found]
+
+
+def _both_by_id(table: Table, path: Path, id: str | None, option: str) -> tuple[Table, Any, Table]:
+    """The data by ids, these ids, and all that another file knows of its samples by its own.
+
+    Matrices that are read in blocks are left out of the latter.
+    """
+    if id is None:
+        joins = "the column of ids that joins it to the data"
+        raise Problem(f"{setting(option)} needs {setting('id')}, {joins}.", argument="id")
     other = load(path)
     known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
     renamed = {name: f"{name}_about" for name in other.about if name in known}
-    columns = known.join(other.about.rename(columns=renamed))
     refuse_all(other.problems)
-    columns = indexed(Table(columns, columns), id, path).features
-    refuse_repeated(columns.index, f"{path}: ids")
-    return columns
+    columns = known.join(other.about.rename(columns=renamed))
+    other = indexed(replace(other, features=columns, about=columns), id, path)
+    refuse_repeated(other.features.index, f"{path}: ids")
+    if id in table.features:
+        table = indexed(table, id, path)
+    return table, table.features.index.astype(str), other
 
 
 def indexed(table: Table, id: str, path: Path) -> Table:
     """Make a column of the features the sample ids."""
     if id not in table.features:
-        raise ValueError(f"{path} has no column {id!r}.{did_you_mean(id, table.features)}")
+        raise Problem(f"{path} has no column {id!r}.{did_you_mean(id, table.features)}")
     ids = table.features[id].astype(str).to_numpy()
     features = table.features.drop(columns=id).set_axis(ids)
     return replace(table, features=features, about=table.about.set_axis(ids))
@@ -70,36 +103,14 @@ def with_different_ids(table: Table, path: Path) -> Table:
     repeated = say_repeated(table.features.index)
     if not repeated:
         return table
-    advice = "If rows repeat a sample, say which belong together with --groups, not --id."
-    return replace(table, problems=[*table.problems, f"{path}: ids {repeated} {advice}"])
-
-
-def with_covariates(table: Table, path: Path, id: str | None) -> tuple[Table, list[str]]:
-    """Add the columns of another table, joined by ids, to what is known of the samples.
-
-    Every sample must be in it. Also returns the names of these columns.
-    """
-    if id is None:
-        raise ValueError("--covar FILE needs --id, the column of ids that joins it to the data.")
-    columns = _columns_by_id(path, id)
-    if id in table.features:
-        table = indexed(table, id, path)
-    ids = table.features.index.astype(str)
-    unknown = ids[~ids.isin(columns.index)]
-    if len(unknown):
-        raise ValueError(
-            f"{path} has no row for {len(unknown)} of {len(ids)} samples ({quoted(unknown)}). Add "
-            "them, or leave these samples out of the data."
-        )
-    found = columns.loc[ids]
-    clash = [name for name in found if name in table.about]
-    about = table.about.set_axis(ids).drop(columns=clash).join(found)
-    return replace(table, about=about), [str(name) for name in found]
+    groups = f"say which belong together with {setting('groups')}, not {setting('id')}."
+    problem = Problem(f"{path}: ids {repeated}", cure=f"If rows repeat a sample, {groups}")
+    return replace(table, problems=[*table.problems, problem])
 
 
 def take_columns(
     table: Table, names: Sequence[str], features: pd.DataFrame
-) -> tuple[pd.DataFrame, pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, pd.DataFrame, list[Problem]]:
     """Take columns by name out of what is known of the samples, or out of the features.
 
     Also returns what is wrong with names that are not found.
@@ -114,14 +125,14 @@ def take_columns(
             found[name] = features[name].to_numpy()
         else:
             close = did_you_mean(name, [*table.about, *features])
-            problems.append(f"there is no column {name!r}.{close}")
+            problems.append(Problem(f"there is no column {name!r}.{close}"))
     taken = [name for name in names if name in features]
     return pd.DataFrame(found, index=features.index), features.drop(columns=taken), problems
 
 
 def split_target(
     table: Table, target: str | None, path: Path, *, transpose: bool
-) -> tuple[pd.Series[Any] | None, pd.DataFrame, str]:
+) -> tuple[pd.Series[Any] | None, pd.DataFrame, list[Problem]]:
     """Take the target out of what is known of the samples, or out of the features.
 
     Without one it is None, and the last value says what is wrong.
@@ -129,16 +140,17 @@ def split_target(
     name = target if target is not None else table.target
     if name is None:
         known = did_you_mean("", table.about) or _turned(table, "", transpose)
-        return None, table.features, f"name the column to predict: --target COLUMN.{known}"
+        asked = f"name the column to predict: {setting('read_data.target', ...)}."
+        return None, table.features, [Problem(f"{asked}{known}", argument="target")]
     if name in table.about:
-        return table.about[name], table.features, ""
+        return table.about[name], table.features, []
     if name in table.features:
-        return table.features[name], table.features.drop(columns=name), ""
+        return table.features[name], table.features.drop(columns=name), []
     close = did_you_mean(name, [*table.about, *table.features])
     turned = _turned(table, name, transpose)
     mistyped = close.startswith(" Did you mean") and f"{name!r} is a" not in turned
     advice = close if mistyped else turned or close
-    return None, table.features, f"{path} has no column {name!r}.{advice}"
+    return None, table.features, [Problem(f"{path} has no column {name!r}.{advice}")]
 
 
 def _turned(table: Table, target: str, transpose: bool) -> str:
@@ -154,8 +166,9 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
     ids = features.index.to_series() if named_rows else features.iloc[:, 0]
     if target in set(map(str, ids)):
         if transpose:
-            return f" Your samples seem to be rows: {target!r} is a column. Leave out --transpose."
-        return f" {IN_COLUMNS}: {target!r} is a row. Add --transpose."
+            rows = f"Your samples seem to be rows: {target!r} is a column."
+            return f" {rows} Leave out {setting('transpose')}."
+        return f" {IN_COLUMNS}: {target!r} is a row. Use {setting('transpose', True)}."
     if all(_is_number(column) for column in features.columns):
         return f" Its first line holds numbers ({named(features.columns)}): add a line of names."
     values = features if named_rows else features.iloc[:, 1:]
@@ -163,8 +176,9 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
     text = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
     if not transpose and text and numeric and len(features) > features.shape[1]:
         return (
-            f" {IN_COLUMNS}, and your features rows ({named(ids)}): then add --transpose; a target "
-            "in another table is joined by --pheno FILE --id COLUMN."
+            f" {IN_COLUMNS}, and your features rows ({named(ids)}): then use "
+            f"{setting('transpose', True)}; a target in another table is joined by "
+            f"{setting('pheno', ...)} and {setting('id', ...)}."
         )
     return ""
 

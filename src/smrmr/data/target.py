@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import setting, warn
 from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector
 from .columns import MIN_ROWS, Block, Columns, codes_by_appearance, refuse_sparse_or_masked
 from .frames import in_pandas
-from .messages import refuse_commas, warn
+from .messages import refuse_commas
 from .ranks import average_ranks
 from .survival import deviance_residuals, looks_like_survival, read_survival, warn_if_survival
 
@@ -281,9 +282,9 @@ def _target_kind(values: NDArray[Any], labelled: bool, target: str) -> str:
     if len(levels) == 1 or len(levels) > MAX_CLASSES or counts.min() < MIN_ROWS_PER_CLASS:
         return "continuous"
     warn(
-        f"y has {len(levels)} whole-numbered levels and is taken for classes. Say "
-        "target='continuous' if they are quantities, target='classes' to confirm "
-        "(--target-type on the command line)."
+        f"y has {len(levels)} whole-numbered levels and is taken for classes. Use "
+        f"{setting('target', 'continuous')} if they are quantities, "
+        f"{setting('target', 'classes')} to confirm."
     )
     return "classes"
 

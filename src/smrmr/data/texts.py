@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..problems import Problem, setting
 from .messages import WITH_COMMA, WITHOUT_COMMA, named, quoted
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ GENE_AS_DATE = re.compile(r"\d{1,2}-(?:Mar|Sep|Dec|Oct|Feb|Apr|Nov)")
 NUMBER = r"[+-]?[\d.,]*\d"
 AMOUNT = re.compile(rf"[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:[%€£$¥]|EUR|USD|GBP)")
 MIN_ROWS_PER_LEVEL = 5  # on average, of a category of more than two levels
+ID = setting("id")  # which names the column that has ids
 COMMAS = "text"  # that is numbers with commas
 FREE_TEXT = 0.5  # share of values that are different, from which on a text is no label
 
@@ -43,8 +44,10 @@ class Fault:
     cure: str
     example: str = ""
 
-    def __str__(self) -> str:
-        return f"{self.holds}{_such_as(self.example)}. {self.cure}"
+    @property
+    def found(self) -> str:
+        """What it holds, with the example."""
+        return self.holds + (f" such as {self.example}" if self.example else "")
 
 
 def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
@@ -102,7 +105,19 @@ def names_like_dates(names: Iterable[Any]) -> list[str]:
     return [f"{said} (SEPT2 becomes 2-Sep): {quoted(found)}"] if found else []
 
 
-def problems_of_texts(features: pd.DataFrame) -> list[str]:
+def problems_of_target(known: pd.Series[Any]) -> list[Problem]:
+    """What is wrong with a target of text that is neither labels nor numbers with commas.
+
+    Those are refused where the target is read, for they may be meant as labels.
+    """
+    text = getattr(known.dtype, "kind", "O") not in "biuf"
+    fault = disguise_of(known) if text else None
+    if fault is None or fault.holds == COMMAS:
+        return []
+    return [Problem(f"the target {known.name!r} holds {fault.found}.", cure=f"{fault.cure}.")]
+
+
+def problems_of_texts(features: pd.DataFrame) -> list[Problem]:
     """What is wrong with columns that hold neither numbers nor labels, one problem per kind."""
     faults: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for k in _texts(features):
@@ -110,20 +125,16 @@ def problems_of_texts(features: pd.DataFrame) -> list[str]:
         if fault is not None:
             name = str(features.columns[k])
             faults.setdefault((fault.holds, fault.cure), []).append((name, fault.example))
-    return [_told(holds, cure, found) for (holds, cure), found in faults.items()]
+    return [_problem(holds, cure, found) for (holds, cure), found in faults.items()]
 
 
-def _told(holds: str, cure: str, found: list[tuple[str, str]]) -> str:
+def _problem(holds: str, cure: str, found: list[tuple[str, str]]) -> Problem:
     names = [name for name, _ in found]
     what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
-    cure = cure.replace("NAME", shlex.quote(names[0]))
-    drop = " ".join(f"--drop {shlex.quote(name)}" for name in names[:3])
+    cure = cure.replace(ID, setting("id", names[0]))
     more = " and so on" if len(names) > 3 else ""
-    return f"{what} {holds}{_such_as(found[0][1])}. {cure}, or {drop}{more}."
-
-
-def _such_as(example: str) -> str:
-    return f" such as {example}" if example else ""
+    drop = f"{cure}, or leave them out: {setting('drop', names[:3])}{more}."
+    return Problem(f"{what} {Fault(holds, '', found[0][1]).found}.", cure=drop)
 
 
 def fault_of(column: pd.Series[Any]) -> Fault | None:
@@ -134,7 +145,7 @@ def fault_of(column: pd.Series[Any]) -> Fault | None:
     if fault is not None or levels <= 2 or getattr(column.dtype, "ordered", False):
         return fault
     if levels == len(known):
-        return Fault("a different text in every row, so it looks like ids", "Use --id NAME")
+        return Fault("a different text in every row, so it looks like ids", f"Use {ID}")
     example = f"{str(known.iloc[0])!r} ({levels} different labels in {len(known)} rows)"
     if levels > FREE_TEXT * len(known):
         return Fault("free text", "Code what matters of it as labels or numbers", example)
@@ -163,25 +174,17 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
     plain = [text for text in texts if WITHOUT_COMMA.fullmatch(text)]
     if with_comma and len(with_comma) + len(plain) == len(texts):
         cure = (
-            "They look like numbers with a decimal comma (then say --decimal ,) or with separators "
-            "of thousands (then write 1234 for 1,234)"
+            f"They look like numbers with a decimal comma (then use {setting('decimal', ',')}) or "
+            "with separators of thousands (then write 1234 for 1,234)"
         )
         return Fault(COMMAS, cure, repr(with_comma[0]))
-    if len(plain) < len(texts) and _n_plain(known) > len(known) / 2:
-        return _mixed(known)
-    return None
-
-
-def _mixed(known: pd.Series[Any]) -> Fault:
     strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
-    many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
-    example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
-    cure = "Correct such values, or leave them empty where they are missing"
-    return Fault("numbers and text", cure, example)
-
-
-def _n_plain(known: pd.Series[Any]) -> int:
-    return sum(WITHOUT_COMMA.fullmatch(str(value).strip()) is not None for value in known)
+    if 0 < len(strange) < len(known) / 2:
+        many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
+        example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
+        cure = "Correct such values, or leave them empty where they are missing"
+        return Fault("numbers and text", cure, example)
+    return None
 
 
 def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:

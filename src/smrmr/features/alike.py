@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Columns
-from ..data.messages import warn
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
+from ..problems import warn
 from ..runs.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector

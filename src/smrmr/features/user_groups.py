@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from ..data.columns import Columns
-from ..data.messages import did_you_mean, named, warn
+from ..data.messages import did_you_mean, named
+from ..problems import warn
 from ..types import Data, Indices
 from .copies import Copies
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from ..data.messages import warn
 from ..features.disjoint_sets import all_roots, root_of
+from ..problems import warn
 from ..runs.compiled import compiled
 from ..types import Indices, Matrix
 from .correlations import Correlations

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..decision import Decision
 from ..features.groups import MembersByNumber
-from ..types import Indices, Mask, Matrix, Vector
+from ..types import Indices, Matrix, Vector
 from .diagnose import Diagnosis
 from .threshold import decide
 
@@ -69,9 +69,6 @@ class KnockoffEvidence:
     inner_fdr: float
     settings: dict[str, Any]
     kind: ClassVar[str] = "knockoffs"
-    shown: ClassVar[tuple[str, ...]] = ("W", "q_value", "relevance", "shape")
-    measured: ClassVar[str] = "W"  # what says how far a feature stands out
-    rate: ClassVar[str] = "FDR"
 
     @property
     def n_features(self) -> int:
@@ -85,14 +82,14 @@ class KnockoffEvidence:
         return np.where(numbers < 0, 0.0, total[numbers])
 
     @cached_property
-    def leads(self) -> Indices:
+    def representatives(self) -> Indices:
         """For each hypothesis the feature of largest coefficient."""
         numbers = self.hypotheses[0]
         order = np.lexsort((-self.relevance, -self.theta))[::-1]
         order = order[numbers[order] >= 0]
-        leads = np.empty(self._by_hypothesis.shape[1], np.intp)
-        leads[numbers[order]] = order  # the last one, which is the best, stays
-        return leads
+        best = np.empty(self._by_hypothesis.shape[1], np.intp)
+        best[numbers[order]] = order  # the last one, which is the best, stays
+        return best
 
     @cached_property
     def theta(self) -> Vector:
@@ -120,24 +117,19 @@ class KnockoffEvidence:
         return self.kept
 
     @property
-    def facts(self) -> dict[str, int]:
-        """Numbers for the head of a report."""
-        return {"passed the screen": len(self.kept)}
-
-    @property
     def ranking(self) -> Indices:
-        """Features that beat their knockoff, or lead a group that does, best first."""
-        leads = np.sort(self.leads)
-        order = leads[np.argsort(-self.W[leads], kind="stable")]
-        return np.asarray(order[self.W[order] > 0])
+        """Features that beat their knockoff, or represent a group that does, best first."""
+        features = np.sort(self.representatives)
+        ranked = features[np.argsort(-self.W[features], kind="stable")]
+        return np.asarray(ranked[self.W[ranked] > 0])
 
     @cached_property
     def order(self) -> Indices:
         """All hypotheses, largest W first, ties by relevance."""
         W = self._by_hypothesis.mean(axis=0)
-        return np.asarray(np.lexsort((-self.relevance[self.leads], -W)))
+        return np.asarray(np.lexsort((-self.relevance[self.representatives], -W)))
 
-    def asked_at(self, fdr: float) -> KnockoffEvidence:
+    def at_level(self, fdr: float) -> KnockoffEvidence:
         """What another level would have found: the same, each draw cut at half of that level."""
         return replace(self, inner_fdr=fdr / 2)
 
@@ -153,7 +145,7 @@ class KnockoffEvidence:
             self._by_hypothesis,
             fdr,
             on_empty=on_empty,
-            relevance=self.relevance[self.leads],
+            relevance=self.relevance[self.representatives],
             inner_fdr=self.inner_fdr,
         )
 
@@ -164,63 +156,12 @@ class KnockoffEvidence:
         return np.asarray(inside[order])
 
     def carriers_of(self, hypothesis: int) -> Indices:
-        """Members that may carry what the group tells: knockoffs rule out none."""
+        """Members that may carry the association of the group: knockoffs rule out none."""
         return self.members_of(hypothesis)
-
-    def findings(self, found: Indices, labels: tuple[str, ...], n_rows: int) -> dict[str, Any]:
-        """What a table of hypotheses shows of each besides the decision."""
-        leads = self.leads[found]
-        return {"W": self.W[leads], "relevance": self.relevance[leads]}
-
-    def neighbours(self, k: int) -> list[tuple[int, float]]:
-        """Kept features most associated with a kept feature, in the first draw that kept it."""
-        for draw in self.draws:
-            for i in np.flatnonzero(draw.kept == k):
-                near = zip(draw.neighbours[i], draw.association[i], strict=True)
-                return [(int(other), float(value)) for other, value in near]
-        return []
 
     def n_kept(self, k: int) -> int:
         """Number of draws in which a feature passed the screen."""
         return sum(k in draw.kept for draw in self.draws)
-
-    def details(self, k: int) -> dict[str, Any]:
-        """What an explanation needs: rank by relevance, place among the kept, who stands in.
-
-        The stand-in is the most associated neighbour of more weight, by its position in X.
-        """
-        draw, rank = self.draws[0], 1 + int(np.sum(self.relevance > self.relevance[k]))
-        i = next(iter(np.flatnonzero(draw.kept == k).tolist()), 0)
-        heavier = [(d, j) for j, d in self.neighbours(k) if self.theta[j] > self.theta[k]]
-        stand_in = max(heavier)[::-1] if heavier else None
-        return {"rank": rank, "i": i, "stand_in": stand_in}
-
-    def columns(self, labels: tuple[str, ...], n_rows: int) -> dict[str, Vector]:
-        """What a table of all features shows besides the decision, whatever the target."""
-        return {
-            "W": self.W,
-            "theta": self.theta,
-            "theta_knockoff": self.theta_knockoff,
-            "relevance": self.relevance,
-        }
-
-    def outcome(self, k: int) -> str:
-        """How far a feature got that was not selected, in a word or two."""
-        if not self._was_kept[k]:
-            short = self._was_shortlisted[k]
-            return "screened out by mRMR" if short else "screened out by relevance"
-        if self.W[k] == 0:
-            return "no weight"
-        return "below the threshold" if self.W[k] > 0 else "beaten by its knockoff"
-
-    @cached_property
-    def _was_kept(self) -> Mask:
-        return np.isin(np.arange(self.n_features), self.kept)
-
-    @cached_property
-    def _was_shortlisted(self) -> Mask:
-        shortlisted = np.concatenate([draw.shortlisted for draw in self.draws])
-        return np.isin(np.arange(self.n_features), shortlisted)
 
     @cached_property
     def _inside(self) -> MembersByNumber:

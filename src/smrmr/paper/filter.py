@@ -10,13 +10,13 @@ import numpy as np
 from numpy.random import Generator
 
 from ..data.columns import Columns, as_columns
-from ..data.messages import named, warn
+from ..data.messages import named
 from ..data.study import Study, adjusted
 from ..features.copies import Copies, find_copies
 from ..features.groups import Groups
 from ..measures import as_measure
 from ..measures.protocol import Measure
-from ..problems import Problem, setting
+from ..problems import Problem, setting, warn
 from ..runs.blocks import one_blas_thread
 from ..runs.progress import DRAWS
 from ..runs.work import Work

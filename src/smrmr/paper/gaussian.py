@@ -12,7 +12,7 @@ from ..data.scaling import unit_columns
 from ..features.copies import Copies, signs_against, tiles
 from ..features.fingerprints import have_ties
 from ..runs.blocks import one_blas_thread
-from ..settings import EqualByText, as_numbers, check_choice
+from ..settings import ComparesBySettings, as_numbers, check_choice
 from ..types import Indices, Mask, Matrix, Vector
 from .correlations import Correlations
 from .covariance import ESTIMATES, check_covariance, estimate
@@ -87,7 +87,7 @@ class KnockoffSampler(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian(EqualByText):
+class Gaussian(ComparesBySettings):
     r"""Second-order model-X knockoffs, or their Gaussian-copula form; ``"gaussian"`` for short.
 
     .. math:: \tilde X \mid X \sim N\big(X - (X - \mu) \Sigma^{-1} S,\;

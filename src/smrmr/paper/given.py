@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from ..data.columns import Columns, as_columns
 from ..features.copies import Copies
-from ..settings import EqualByText
+from ..settings import ComparesBySettings
 from ..types import Data, Indices
 from .diagnose import check_pair, refuse_categories
 from .gaussian import Knockoffs
 
 
 @dataclass(frozen=True, eq=False)
-class Given(EqualByText):
+class Given(ComparesBySettings):
     """Knockoffs made elsewhere.
 
     Parameters

@@ -1,19 +1,7 @@
-"""Renders a selection as a web page or as figures."""
+"""Renders a selection as a web page, as figures and in words."""
 
 from .card import brief, card
-from .figures import (
-    plot_alone,
-    plot_diagnosis,
-    plot_fdp,
-    plot_fits,
-    plot_histogram,
-    plot_lambda,
-    plot_p_values,
-    plot_redundancy,
-    plot_relevance,
-    plot_shape,
-    plot_w,
-)
+from .figures import plot
 from .html import render, write_report
 from .words import explain, statement, statement_with_advice
 
@@ -21,17 +9,7 @@ __all__ = [
     "brief",
     "card",
     "explain",
-    "plot_alone",
-    "plot_diagnosis",
-    "plot_fdp",
-    "plot_fits",
-    "plot_histogram",
-    "plot_lambda",
-    "plot_p_values",
-    "plot_redundancy",
-    "plot_relevance",
-    "plot_shape",
-    "plot_w",
+    "plot",
     "render",
     "statement",
     "statement_with_advice",

@@ -35,9 +35,9 @@ def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
     ax.set_ylabel(plot.y_label, parse_math=False)
     if plot.x_log:
         ax.set_xscale("log")
-    for bend, scale in ((plot.x_bend, ax.set_xscale), (plot.y_bend, ax.set_yscale)):
-        if bend:
-            scale("symlog", linthresh=bend)
+    for symlog, scale in ((plot.x_symlog, ax.set_xscale), (plot.y_symlog, ax.set_yscale)):
+        if symlog:
+            scale("symlog", linthresh=symlog)
     for mark in plot.marks:
         _add(mark, ax)
     limits = {"xlim": plot.x_limits, "ylim": plot.y_limits}

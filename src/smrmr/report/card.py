@@ -35,11 +35,11 @@ def card(selection: Selection) -> str:
     3
     """
     page = environment(autoescape=True).get_template("card.html")
-    table = selection.findings() if selection.selected.size else selection.leads(MOST_ROWS)
-    measured = selection.evidence.measured
+    table = selection.findings() if selection.selected.size else selection.near_misses(MOST_ROWS)
+    measured = selection.presentation.MEASURED
     text = page.render(
         selection=selection,
-        said=statement(selection, name_leads=False),
+        said=statement(selection, name_near_misses=False),
         advice=advice(selection),
         rows=table[:MOST_ROWS].to_dict("records"),
         n_more=max(0, len(selection.selected) - MOST_ROWS),
@@ -74,15 +74,15 @@ def brief(selection: Selection) -> str:
     >>> print(brief(found).splitlines()[0])
     Selection: 2 features at FDR 0.1, of 12 features and 80 rows
     """
-    n, measured = len(selection.selected), selection.evidence.measured
+    n, measured = len(selection.selected), selection.presentation.MEASURED
     counted, level = say(selection, "counted"), say(selection, "level")
     sure = "" if selection.decision.guaranteed else ", without guarantee"
     size = f"of {selection.n_features:,} features and {selection.n_rows:,} rows"
     head = f"Selection: {counted} at {level}{sure}, {size}"
-    rows = selection.findings() if n else selection.leads(MOST_LINES)
+    rows = selection.findings() if n else selection.near_misses(MOST_LINES)
     lines = [_line(row, measured) for row in rows[:MOST_LINES].to_dict("records")]
     if not n and lines:
-        lines.insert(0, "leads, which are no findings:")
+        lines.insert(0, "near misses, which are no findings:")
     more = [f"and {n - MOST_LINES} more"] if n > MOST_LINES else []
     return "\n  ".join([head, *lines, *more])
 

@@ -1,4 +1,7 @@
-"""Describes features in figures: what is told of each, how relevant and how alike they are."""
+"""Figures of every selection: how relevant and how redundant features are."""
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from scipy.cluster.hierarchy import leaves_list, linkage
@@ -10,6 +13,7 @@ from .marks import Cells, Line, Mark, Plot, Points, Stems, Tick, short
 from .words import say
 
 MOST_DOTS = 300
+Figures: TypeAlias = dict[str, Callable[[Selection], Plot]]
 
 
 def about(selection: Selection, k: int) -> str:
@@ -59,7 +63,10 @@ def relevance_by_rank(selection: Selection, marked: Indices) -> Plot:
 
 def adjusting_plot(selection: Selection) -> Plot:
     """Relevance of the most relevant features before and after covariates are adjusted for."""
+    title = "Relevance before and after adjusting"
     before, after = selection.unadjusted, selection.relevance
+    if not before.size:
+        return Plot(title, nothing="There were no covariates to adjust for.")
     drawn = np.argsort(-np.maximum(before, after), kind="stable")[:MOST_DOTS]
     chosen = np.isin(drawn, selection.selected)
     tips = [f"{about(selection, k)}, {before[k]:.3g} before adjusting" for k in drawn]
@@ -67,7 +74,7 @@ def adjusting_plot(selection: Selection) -> Plot:
     ends = np.array([0.0, size])
     roles = {"kept": ~chosen, "selected": chosen}
     return Plot(
-        "Relevance before and after adjusting",
+        title,
         "relevance before adjusting (raw)",
         "relevance, adjusted",
         (Line(ends, ends, "other"), *by_role(Points, before[drawn], after[drawn], tips, roles)),
@@ -78,13 +85,13 @@ def adjusting_plot(selection: Selection) -> Plot:
 
 def redundancy_plot(selection: Selection) -> Plot:
     """Association of the features that stand out with each other, similar ones side by side."""
-    title = "How much features repeat each other"
-    picture = selection.picture
-    if len(picture.features) < 2:
+    title = "Redundancy of features"
+    data = selection.plot_data
+    if len(data.features) < 2:
         return Plot(title, nothing="Fewer than two features stand out: there is no map to draw.")
-    order = cluster(picture.redundancy)
-    features = picture.features[order]
-    values = np.clip(picture.redundancy[np.ix_(order, order)], 0.0, 1.0)
+    order = cluster(data.redundancy)
+    features = data.features[order]
+    values = np.clip(data.redundancy[np.ix_(order, order)], 0.0, 1.0)
     ticks = tuple(
         Tick(float(i), short(selection.names[k], 24), bool(k in selection.selected))
         for i, k in enumerate(features)
@@ -102,3 +109,6 @@ def cluster(redundancy: Matrix) -> Indices:
     np.fill_diagonal(distances, 0.0)
     tree = linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
     return np.asarray(leaves_list(tree), dtype=np.intp)
+
+
+EVERY: Figures = {"redundancy": redundancy_plot, "adjusting": adjusting_plot}

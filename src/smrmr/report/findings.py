@@ -1,4 +1,4 @@
-"""Lists what was found, or the leads where nothing was: names, numbers and figures of each."""
+"""Lists what was selected, or near misses where nothing was: names, numbers and figures."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from .shapes import shape_plot
 from .table import LABELS
 from .words import say
 
-LISTS = ("selected", "members", "may_carry_it", "left", "status")  # columns that texts tell better
+HIDDEN = (  # columns for which there is no room, or that notes say better
+    *("selected", "members", "may_carry_it", "status"),
+    *("residual_variance", "theta", "theta_knockoff"),
+)
 OF_GROUPS = ("size", "least_alike")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding or lead: its name, its numbers in a line, what it stands for, and its figure."""
+    """A finding or near miss: its name, its numbers in a line, a note on its group, a figure."""
 
     name: str
     size: int
@@ -36,41 +39,40 @@ class Listing:
 
 
 def listed(selection: Selection) -> list[Finding]:
-    """Every finding, best first, or every lead."""
-    q = selection.columns()["q_value"]
+    """Every finding, best first, or every near miss."""
+    q = selection.table_columns()["q_value"]
     sizes = {k: 1 + len(o) for k, o in zip(selection.selected, selection.look_alikes, strict=True)}
     return [
         Finding(
             short(selection.names[k], 200),
             sizes.get(k, 1),
             _numbers(selection, k, q[k]),
-            say(selection, "stands_for", k=k) if k in sizes else "",
+            say(selection, "group_note", k=k) if k in sizes else "",
             shape_plot(selection, k),
         )
-        for k in (list(sizes) or selection.lead_positions().tolist())
+        for k in (list(sizes) or selection.near_miss_positions().tolist())
     ]
 
 
 def _numbers(selection: Selection, k: int, q: float) -> str:
     """Score and q-value of a feature, and its relevance before and after adjusting."""
-    told = f"{say(selection, 'score', k=k)}, q-value {q:.3g}"
-    if selection.unadjusted.size:
-        told += (
-            f", relevance {selection.relevance[k]:.2g} adjusted, {selection.unadjusted[k]:.2g} raw"
-        )
-    return told
+    numbers = f"{say(selection, 'score', k=k)}, q-value {q:.3g}"
+    if not selection.unadjusted.size:
+        return numbers
+    before, after = selection.unadjusted[k], selection.relevance[k]
+    return f"{numbers}, relevance {after:.2g} adjusted, {before:.2g} unadjusted"
 
 
 def listing(selection: Selection) -> Listing:
-    """Findings or leads as a table, with whatever columns the selection gives them."""
+    """Findings or near misses as a table, with whatever columns the selection gives them."""
     if selection.selected.size:
         frame, features = selection.findings(), selection.selected
     else:
-        frame, features = selection.leads(), selection.lead_positions()
-    left_out = LISTS if selection.n_groups else LISTS + OF_GROUPS
+        frame, features = selection.near_misses(), selection.near_miss_positions()
+    left_out = HIDDEN if selection.n_groups else HIDDEN + OF_GROUPS
     columns = {name: frame[name].tolist() for name in frame.columns if name not in left_out}
     if selection.unadjusted.size and "relevance" in columns:
-        columns["relevance"] = columns.pop("relevance")  # last, and the raw one beside it
+        columns["relevance"] = columns.pop("relevance")  # last, and the unadjusted one beside it
         columns["relevance_unadjusted"] = selection.unadjusted[features].tolist()
     if selection.decision.rule == "e-values":
         columns["frequency"] = selection.frequency[features].tolist()

@@ -4,16 +4,15 @@ import os
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
-from . import conditional, knockoffs
 from .checks import checked
 from .findings import listed, listing
 from .glossary import glossary
+from .parts import REPORT_PARTS
 from .svg import draw_svg
 from .table import embedded, table_data
 from .words import (
@@ -29,7 +28,6 @@ from .words import (
 
 MOST_NAMES = 12  # of findings at the top
 MOST_SHAPES = 12  # findings that are drawn at once; more are folded away
-ACCOUNTS: dict[str, Any] = {"knockoffs": knockoffs, "tests": conditional}  # by kind of evidence
 
 
 def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
@@ -94,7 +92,7 @@ def render(selection: Selection) -> str:
     (True, False)
     """
     script, data = own_file("page.js"), table_data(selection)
-    account = ACCOUNTS[selection.evidence.kind]
+    parts = REPORT_PARTS[selection.evidence.kind]
     page = environment(autoescape=True).get_template("page.html")
     text = page.render(
         selection=selection,
@@ -104,14 +102,14 @@ def render(selection: Selection) -> str:
         warnings=warnings(selection),
         most_names=MOST_NAMES,
         captions=f"{FOLDERS[selection.evidence.kind]}/captions.html",
-        account=account,
         counts=counts_by_level(selection),
         findings=listed(selection),
         listing=listing(selection),
         most_shapes=MOST_SHAPES,
-        checks=checked(selection, account.CHECKS),
+        checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,
+        figures=parts.FIGURES,
         data=embedded(data),
         n_rows=len(data["rows"]),
         cut=data["cut"],

@@ -87,8 +87,8 @@ class Tick:
 class Plot:
     """A figure: marks between two axes, or `nothing`, which says why there is nothing to draw.
 
-    A bent axis is straight up to the size `x_bend` or `y_bend` on both sides of zero and
-    logarithmic beyond; 0 is a plain one. `summary` tells those who cannot see it what it shows.
+    A symlog axis is linear up to the size `x_symlog` or `y_symlog` on both sides of zero and
+    logarithmic beyond; 0 is a plain one. `summary` describes it for those who cannot see it.
     """
 
     title: str
@@ -101,8 +101,8 @@ class Plot:
     y_ticks: tuple[Tick, ...] | None = None
     x_limits: tuple[float, float] | None = None
     y_limits: tuple[float, float] | None = None
-    x_bend: float = 0.0
-    y_bend: float = 0.0
+    x_symlog: float = 0.0
+    y_symlog: float = 0.0
     summary: str = ""
 
 

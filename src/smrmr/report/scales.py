@@ -25,7 +25,7 @@ class Scale:
     start: float
     end: float
     log: bool = False
-    bend: float = 0.0
+    symlog: float = 0.0
 
     def __call__(self, values: Any) -> Any:
         """Position of a value, or positions of an array of them."""
@@ -35,12 +35,12 @@ class Scale:
 
     @property
     def step(self) -> float:
-        """Room that one unit of the data takes, on a scale that is neither log nor bent."""
+        """Room that one unit of the data takes, on a linear scale."""
         return abs((self.end - self.start) / (self.high - self.low))
 
     def _placed(self, values: Any) -> Any:
-        if self.bend:
-            return np.arcsinh(np.asarray(values) / self.bend)
+        if self.symlog:
+            return np.arcsinh(np.asarray(values) / self.symlog)
         return np.log10(values) if self.log else values
 
 
@@ -59,12 +59,12 @@ def frame_of(plot: Plot, width: int, height: int) -> Frame:
     """Scales that hold all marks, with as many numbers as there is room for."""
     x_low, x_high = plot.x_limits or _limits(plot, "x")
     y_low, y_high = plot.y_limits or _limits(plot, "y")
-    y_ticks = plot.y_ticks or _numbers(y_low, y_high, height // 35, plot.y_bend)
-    x_ticks = plot.x_ticks or _numbers(x_low, x_high, width // 70, plot.x_bend, plot.x_log)
+    y_ticks = plot.y_ticks or _numbers(y_low, y_high, height // 35, plot.y_symlog)
+    x_ticks = plot.x_ticks or _numbers(x_low, x_high, width // 70, plot.x_symlog, plot.x_log)
     above = names_above(plot, width)
     left = MARGIN + LETTER * (0 if above else max((len(t.label) for t in y_ticks), default=0))
-    x = Scale(x_low, x_high, left, width - MARGIN, plot.x_log, plot.x_bend)
-    y = Scale(y_low, y_high, height - ROOM_BELOW, ROOM_ABOVE, bend=plot.y_bend)
+    x = Scale(x_low, x_high, left, width - MARGIN, plot.x_log, plot.x_symlog)
+    y = Scale(y_low, y_high, height - ROOM_BELOW, ROOM_ABOVE, symlog=plot.y_symlog)
     return Frame(x, y, x_ticks, y_ticks, above)
 
 
@@ -76,16 +76,16 @@ def names_above(plot: Plot, width: int) -> bool:
 
 
 def height_of(plot: Plot, width: int, height: int) -> int:
-    """Height of a figure, more than was asked for if it has many named rows."""
+    """Height of a figure, more than `height` if it has many named rows."""
     row = TALL_ROW if names_above(plot, width) else ROW
     return max(height, ROOM_ABOVE + ROOM_BELOW + row * len(plot.y_ticks or ()))
 
 
 def _numbers(
-    low: float, high: float, count: int, bend: float, log: bool = False
+    low: float, high: float, count: int, symlog: float, log: bool = False
 ) -> tuple[Tick, ...]:
-    if bend:
-        return bent_ticks(low, high, count, bend)
+    if symlog:
+        return symlog_ticks(low, high, count, symlog)
     return (log_ticks if log else nice_ticks)(low, high, count)
 
 
@@ -118,13 +118,13 @@ def log_ticks(low: float, high: float, count: int) -> tuple[Tick, ...]:
     return tuple(Tick(at, f"{at:g}" if at < 1e4 else f"{at:,.0f}") for at in places)
 
 
-def bent_ticks(low: float, high: float, count: int, bend: float) -> tuple[Tick, ...]:
+def symlog_ticks(low: float, high: float, count: int, symlog: float) -> tuple[Tick, ...]:
     """Zero and powers of ten on both sides of it, as many as there is room for.
 
-    >>> [tick.label for tick in bent_ticks(-20, 20_000, 4, 1.0)]
+    >>> [tick.label for tick in symlog_ticks(-20, 20_000, 4, 1.0)]
     ['-10', '0', '10', '1000']
     """
-    powers = bend * 10.0 ** np.arange(0, 1 + np.log10(max(-low, high, bend) / bend))
+    powers = symlog * 10.0 ** np.arange(0, 1 + np.log10(max(-low, high, symlog) / symlog))
     for every in range(1, len(powers) + 1):
         sizes = powers[every - 1 :: every]
         places = [p for p in (*-sizes[::-1], 0.0, *sizes) if low <= p <= high]
@@ -144,9 +144,9 @@ def _limits(plot: Plot, axis: str) -> tuple[float, float]:
     high = max(float(np.max(values)) for values in found)
     if axis == "x" and plot.x_log:
         return low / 1.15, high * 1.15
-    bend = plot.x_bend if axis == "x" else plot.y_bend
-    if bend:  # the margin is one of what is seen
-        low, high = float(np.arcsinh(low / bend)), float(np.arcsinh(high / bend))
+    symlog = plot.x_symlog if axis == "x" else plot.y_symlog
+    if symlog:  # the margin is one of what is seen
+        low, high = float(np.arcsinh(low / symlog)), float(np.arcsinh(high / symlog))
     margin = 0.06 * (high - low) or abs(high) or 1.0
     low, high = low - margin, high + margin
-    return (bend * float(np.sinh(low)), bend * float(np.sinh(high))) if bend else (low, high)
+    return (symlog * float(np.sinh(low)), symlog * float(np.sinh(high))) if symlog else (low, high)

@@ -4,48 +4,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..selection import Picture, Selection, Shape
+from ..selection import PlotData, Selection, Shape
 from ..types import Mask, Matrix, Vector
 from .marks import Band, Boxes, Line, Mark, Plot, Points, Tick, short
 
 MOST_CLASSES = 20
 LONGEST = 60  # letters of a class that stands in a row
 LETTERS_ACROSS = 36  # of names side by side; more of them stand in rows
-FAR_APART = 8.0  # times the distance of their quartiles: values that need a bent axis
+FAR_APART = 8.0  # times the distance of their quartiles: values that need a symlog axis
 
 
 def shape_plot(selection: Selection, feature: str | int) -> Plot:
     """A feature against the target: bands over bins, or boxes where there are groups of rows."""
     k = selection.position(feature)
-    picture = selection.picture
+    data = selection.plot_data
     name, target = short(selection.names[k]), target_name(selection)
     title = f"{name} against {target}"
-    place = np.flatnonzero(picture.features == selection.leaders[k])
+    place = np.flatnonzero(data.features == selection.leaders[k])
     if not place.size:
         return Plot(title, nothing="Only the features that stand out most are drawn.")
-    shape = picture.shapes[place[0]]
-    if len(shape.counts) < 2 and picture.values is None:
+    shape = data.shapes[place[0]]
+    if len(shape.counts) < 2 and data.values is None:
         return Plot(title, nothing="The groups of rows are too small to be summarised.")
-    if picture.n_outputs > 1:
+    if data.n_outputs > 1:
         target = f"{target}, output {shape.output + 1}"
     if shape.kind == "bins":
-        dots, beyond = _dots(picture, place[0], shape)
-        told = _medians(shape, target, tuple(f"around {at:.3g}" for at in shape.at), name)
-        plot = Plot(title, name, target + beyond, (*dots, *_bands(shape)), summary=told)
-        return _bent(plot, x=shape.at, y=shape.quantiles)
+        dots, beyond = _dots(data, place[0], shape)
+        summary = _medians(shape, target, tuple(f"around {at:.3g}" for at in shape.at), name)
+        plot = Plot(title, name, target + beyond, (*dots, *_bands(shape)), summary=summary)
+        return _scaled(plot, x=shape.at, y=shape.quantiles)
     shape, hidden = _largest(shape)
     more = f" ({hidden} more not drawn)" if hidden else ""
-    dots, beyond = _dots(picture, place[0], shape)
+    dots, beyond = _dots(data, place[0], shape)
     if shape.kind == "levels":
-        told = _medians(shape, target, shape.names, name)
-        return _in_columns(Plot(title, name + more, target + beyond, dots, summary=told), shape)
+        summary = _medians(shape, target, shape.names, name)
+        return _in_columns(Plot(title, name + more, target + beyond, dots, summary=summary), shape)
     if shape.shares.size:
         return _shares(Plot(title, f"rows with {name} above 0", target + more), shape)
-    told = _medians(shape, name, shape.names, target)
+    summary = _medians(shape, name, shape.names, target)
     if len(shape.names) * max(len(short(each)) + 1 for each in shape.names) <= LETTERS_ACROSS:
-        return _in_columns(Plot(title, target + more, name + beyond, dots, summary=told), shape)
+        return _in_columns(Plot(title, target + more, name + beyond, dots, summary=summary), shape)
     dots = tuple(replace(mark, x=mark.y, y=mark.x) for mark in dots)
-    return _in_rows(Plot(title, name + beyond, target + more, dots, summary=told), shape)
+    return _in_rows(Plot(title, name + beyond, target + more, dots, summary=summary), shape)
 
 
 def target_name(selection: Selection) -> str:
@@ -56,7 +56,7 @@ def target_name(selection: Selection) -> str:
     )
 
 
-def bend_of(values: Matrix) -> float:
+def symlog_unit(values: Matrix) -> float:
     """Size beyond which an axis for these values should be logarithmic; 0 for a plain axis."""
     low, first, third, high = np.quantile(values, [0, 0.25, 0.75, 1])
     sizes = np.abs(values[values != 0])
@@ -66,12 +66,12 @@ def bend_of(values: Matrix) -> float:
     return float(10.0 ** np.floor(np.log10(unit)))
 
 
-def _bent(plot: Plot, x: Matrix | None = None, y: Matrix | None = None) -> Plot:
-    """A plot whose axes are bent, and say so, where the values along them ask for it."""
-    if x is not None and (bend := bend_of(x)):
-        plot = replace(plot, x_bend=bend, x_label=f"{plot.x_label} (log scale)")
-    if y is not None and (bend := bend_of(y)):
-        plot = replace(plot, y_bend=bend, y_label=f"{plot.y_label} (log scale)")
+def _scaled(plot: Plot, x: Matrix | None = None, y: Matrix | None = None) -> Plot:
+    """A plot with symlog axes, and labels that say so, where the values along them need it."""
+    if x is not None and (unit := symlog_unit(x)):
+        plot = replace(plot, x_symlog=unit, x_label=f"{plot.x_label} (log scale)")
+    if y is not None and (unit := symlog_unit(y)):
+        plot = replace(plot, y_symlog=unit, y_label=f"{plot.y_label} (log scale)")
     return plot
 
 
@@ -79,7 +79,7 @@ def _in_columns(plot: Plot, shape: Shape) -> Plot:
     """Boxes side by side, with their names below."""
     boxes = Boxes(shape.quantiles, _tips(shape, shape.names))
     ticks = tuple(Tick(float(i), short(name)) for i, name in enumerate(shape.names))
-    return _bent(replace(plot, marks=(*plot.marks, boxes), x_ticks=ticks), y=shape.quantiles)
+    return _scaled(replace(plot, marks=(*plot.marks, boxes), x_ticks=ticks), y=shape.quantiles)
 
 
 def _in_rows(plot: Plot, shape: Shape) -> Plot:
@@ -87,7 +87,7 @@ def _in_rows(plot: Plot, shape: Shape) -> Plot:
     boxes = Boxes(shape.quantiles, _tips(shape, shape.names), lying=True)
     names = tuple(short(name, LONGEST) for name in shape.names)
     plot = _rows(replace(plot, marks=(*plot.marks, boxes)), names)
-    return _bent(plot, x=shape.quantiles)
+    return _scaled(plot, x=shape.quantiles)
 
 
 def _rows(plot: Plot, names: tuple[str, ...]) -> Plot:
@@ -98,7 +98,7 @@ def _rows(plot: Plot, names: tuple[str, ...]) -> Plot:
 def _shares(plot: Plot, shape: Shape) -> Plot:
     """Share of rows above zero in each class, with the mean beside its name."""
     at = np.arange(len(shape.names), dtype=np.float64)
-    told = [
+    summary = [
         f"{short(name)}: {100 * share:.3g}% of {n} rows above 0, mean {mean:.3g}"
         for name, share, n, mean in zip(
             shape.names, shape.shares, shape.counts, shape.means, strict=True
@@ -108,7 +108,7 @@ def _shares(plot: Plot, shape: Shape) -> Plot:
         Line(np.array([0.0, share]), np.array([i, i]), "smooth")
         for i, share in zip(at, shape.shares, strict=True)
     ]
-    dots = Points(shape.shares, at, "selected", tuple(told))
+    dots = Points(shape.shares, at, "selected", tuple(summary))
     names = tuple(
         f"{short(name, LONGEST)}, mean {mean:.2g}"
         for name, mean in zip(shape.names, shape.means, strict=True)
@@ -120,7 +120,7 @@ def _shares(plot: Plot, shape: Shape) -> Plot:
             marks=(*bars, dots),
             x_ticks=percents,
             x_limits=(0.0, 1.04),
-            summary="; ".join(told),
+            summary="; ".join(summary),
         ),
         names,
     )
@@ -163,17 +163,17 @@ def _largest(shape: Shape) -> tuple[Shape, int]:
     return replace(shape, names=names, **fewer), hidden
 
 
-def _dots(picture: Picture, place: int, shape: Shape) -> tuple[tuple[Points, ...], str]:
+def _dots(data: PlotData, place: int, shape: Shape) -> tuple[tuple[Points, ...], str]:
     """Single rows, if they were to be kept, and a remark on those too far out to be drawn."""
-    if picture.values is None or picture.y is None:
+    if data.values is None or data.y is None:
         return (), ""
-    x = picture.values[:, place]
+    x = data.values[:, place]
     if shape.kind == "classes":
-        groups = np.array([*picture.labels], dtype=object)[picture.y.astype(np.intp)]
+        groups = np.array([*data.labels], dtype=object)[data.y.astype(np.intp)]
         y = x
     else:
         groups = np.array([f"{value:.4g}" for value in x], dtype=object)
-        y = picture.y.reshape(len(x), -1)[:, shape.output]
+        y = data.y.reshape(len(x), -1)[:, shape.output]
     rows, beyond = _without_extremes(y)
     if shape.kind == "bins":
         return (Points(x[rows], y[rows], "cloud"),), beyond
@@ -192,9 +192,9 @@ def _without_extremes(values: Vector) -> tuple[Mask, str]:
     are never that far out.
     """
     low, high = np.quantile(values, [0.25, 0.75])
-    reach = 4 * (high - low)
-    inside: Mask = (values >= low - reach) & (values <= high + reach)
-    if reach == 0 or inside.all():
+    far = 4 * (high - low)
+    inside: Mask = (values >= low - far) & (values <= high + far)
+    if far == 0 or inside.all():
         return np.ones(len(values), dtype=np.bool_), ""
     hidden = int(np.count_nonzero(~inside))
     return inside, f" ({hidden} extreme row{'s' * int(hidden != 1)} left out)"

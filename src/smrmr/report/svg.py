@@ -16,12 +16,12 @@ SIZED = Markup('<text x="{:.1f}" y="{:.1f}" class="{}" style="font-size:{:.1f}px
 CROWD = 50  # dots, from which on they are drawn smaller
 
 
-def draw_svg(plot: Plot, width: int = 460, height: int = 290, told: str = "") -> Markup:
+def draw_svg(plot: Plot, width: int = 460, height: int = 290, summary: str = "") -> Markup:
     """The figure as an inline SVG element, or a paragraph that says why there is none.
 
-    What is `told` replaces the summary for those who cannot see it.
+    `summary` replaces that of the figure for those who cannot see it.
     """
-    plot = replace(plot, summary=told or plot.summary)
+    plot = replace(plot, summary=summary or plot.summary)
     if plot.nothing:
         return Markup('<p class="nothing">{}</p>').format(plot.nothing)
     if isinstance(plot.marks[0], Cells):
@@ -82,7 +82,7 @@ def _key(plot: Plot, frame: Frame) -> Markup:
 
 
 def _map(plot: Plot, cells: Cells, width: int) -> Markup:
-    """A square of cells with names at its left; shades below tell what they mean."""
+    """A square of cells with names at its left; shades below are its key."""
     ticks = plot.y_ticks or ()
     longest = max(len(tick.label) for tick in ticks)
     size, left, side = 12.0, 0.0, 0.0
@@ -97,7 +97,7 @@ def _map(plot: Plot, cells: Cells, width: int) -> Markup:
         parts.append(SIZED.format(left - 6, y + 0.5 * side + 0.35 * size, role, size, tick.label))
         for j, (value, tip) in enumerate(zip(cells.values[i], tips, strict=True)):
             parts.append(cell.format(left + j * side, y, np.sqrt(value), _tip(tip)))
-    gap = 0.94 * side  # said once, not in every cell
+    gap = 0.94 * side  # once, not in every cell
     style = Markup("<style>.cells rect{{width:{:.1f}px;height:{:.1f}px}}</style>").format(gap, gap)
     below = 4 + len(ticks) * side
     shade = Markup('<path class="shade" d="M{:.0f} {:.0f}h33v9h-33z" fill-opacity="{:.1f}"/>')
@@ -179,7 +179,7 @@ def _(mark: Boxes, frame: Frame) -> Markup:
 
 
 def _broken(line: list[tuple[float, float]], at: float, lying: bool) -> str:
-    """A line through points, each told as its value and its distance from the middle of a box."""
+    """A line through points, each given by its value and its distance from the middle of a box."""
     along, off = np.array(line).T
     x, y = (along, at + off) if lying else (at + off, along)
     return f"M{_through(x, y)}"

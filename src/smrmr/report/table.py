@@ -20,10 +20,9 @@ LABELS = {
     "theta": "coefficient",
     "theta_knockoff": "knockoff's",
     "p_value": "p-value",
-    "p_value_alone": "p-value alone",
-    "left": "not in neighbours",
-    "relevance_unadjusted": "relevance, raw",
-    "least_alike": "least alike",
+    "p_value_alone": "marginal p-value",
+    "residual_variance": "residual variance",
+    "relevance_unadjusted": "unadjusted relevance",
 }
 
 
@@ -31,11 +30,8 @@ def table_data(selection: Selection) -> dict[str, Any]:
     """Columns and rows of the table; `cut` is the length at which names are cut, 0 if none is."""
     features = table_rows(selection)
     names, cut = _names([selection.names[k] for k in features])
-    columns: dict[str, Any] = {
-        "feature": names,
-        "outcome": [selection.outcome(int(k)) for k in features],
-    }
-    more = selection.columns()
+    columns: dict[str, Any] = {"feature": names, "outcome": selection.outcomes[features].tolist()}
+    more = selection.table_columns()
     if selection.decision.rule == "e-values":
         more["frequency"] = selection.frequency
     columns |= {name: values[features].tolist() for name, values in more.items()}

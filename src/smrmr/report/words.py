@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from ..conditional.multiplicity import largest_alone
 from ..paper.threshold import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection
 from .marks import short
 
 FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
-LEVELS = (0.1, 0.2, 0.3)  # at which the number of features is told, whatever the level asked for
+LEVELS = (
+    0.1,
+    0.2,
+    0.3,
+)  # at which the number of features is reported, whatever the level requested
 
 
 def own_file(name: str) -> str:
@@ -36,11 +39,7 @@ def environment(autoescape: bool) -> Environment:
     made.filters["count"] = lambda n, noun: f"{n:,} {noun}{'s' * (n != 1)}"
     made.filters["percent"] = lambda level: f"{100 * level:.3g}%"
     made.filters["short"] = short
-    made.globals |= {
-        "infinity": np.inf,
-        "fewest_selectable": fewest_selectable,
-        "largest_alone": largest_alone,
-    }
+    made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
     return made
 
 
@@ -49,11 +48,11 @@ def say(selection: Selection, what: str, **details: Any) -> str:
     return _passage(selection.evidence.kind, what, selection, **details)
 
 
-def reach(recipe: Recipe, n_features: int) -> str:
-    """What the level can find among so many features: told before anything is computed."""
+def detectable_effect(recipe: Recipe, n_features: int) -> str:
+    """How small p-values must be, or how many features must stand out, for any to be selected."""
     if recipe.n_features is not None:
         return ""
-    return _passage(recipe.control.alias, "reach", recipe, n_features=n_features)
+    return _passage(recipe.controller.alias, "detectable_effect", recipe, n_features=n_features)
 
 
 def _passage(kind: str, what: str, about: Any, **details: Any) -> str:
@@ -70,14 +69,14 @@ def say_items(selection: Selection, what: str) -> list[str]:
     return [item.strip() for item in say(selection, what).split(" |")]
 
 
-def statement(selection: Selection, *, name_leads: bool = True) -> str:
+def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
     """What was decided and what that rests on, in a few sentences.
 
     Parameters
     ----------
     selection
         What `smrmr.select` returned.
-    name_leads
+    name_near_misses
         Name the best of what was not selected, where nothing was.
 
     Returns
@@ -94,9 +93,12 @@ def statement(selection: Selection, *, name_leads: bool = True) -> str:
     >>> statement(found).split(". ")[0]
     '2 features selected at FDR 0.1'
     """
-    empty = name_leads and not selection.selected.size
-    leads = selection.leads().to_dict("records") if empty else []
-    parts = {"lacking": say(selection, "lacking"), "leads": say(selection, "leads", leads=leads)}
+    empty = name_near_misses and not selection.selected.size
+    rows = selection.near_misses().to_dict("records") if empty else []
+    parts = {
+        "lacking": say(selection, "lacking"),
+        "near_misses": say(selection, "near_misses", rows=rows),
+    }
     return f"{say(selection, 'decided', **parts)} {say(selection, 'conditions')}".strip()
 
 
@@ -177,18 +179,18 @@ def explain(selection: Selection, feature: str | int) -> str:
     'x5 is selected at FDR 0.1'
     """
     k = selection.position(feature)
-    name, leader = selection.names[k], int(selection.leaders[k])
-    if selection.outcome(k) == "constant":
-        return say(selection, "constant", name=name)
-    if selection.outcome(k) == "always kept":
-        return say(selection, "always_kept", name=name)
+    name, leader, outcome = selection.names[k], int(selection.leaders[k]), selection.outcome(k)
+    if outcome in ("constant", "always kept"):
+        return say(selection, outcome.replace(" ", "_"), name=name)
     if leader != k:
         copy = say(selection, "copy", name=name, leader=selection.names[leader])
         return f"{copy} {explain(selection, leader)}"
-    lead = int(selection.found_with[k])
-    if lead not in (-1, k):
-        return f"{say(selection, 'within', name=name, lead=lead)} {explain(selection, lead)}"
-    return say(selection, "explain", k=k, name=name, **selection.evidence.details(k))
+    shown_by = int(selection.found_with[k])
+    if shown_by not in (-1, k):
+        group = say(selection, "within", name=name, representative=shown_by)
+        return f"{group} {explain(selection, shown_by)}"
+    near = selection.presentation.neighbours(selection, k)
+    return say(selection, "explain", k=k, name=name, neighbours=near)
 
 
 def counts_by_level(selection: Selection) -> list[tuple[float, int]]:
@@ -208,4 +210,4 @@ def why_nothing(selection: Selection) -> str:
 def warnings(selection: Selection) -> list[str]:
     """What a reader must know before using the result."""
     broken = [] if selection.decision.guaranteed else [say(selection, "promise")]
-    return [*map(str, selection.evidence.failed), *broken]
+    return [*filter(None, say_items(selection, "doubts")), *broken]

@@ -9,19 +9,22 @@ from ..data.columns import Columns
 from ..data.covariates import Covariates
 from ..data.sources import SparseColumns
 from ..data.study import Study
+from ..problems import Problem, setting
 from ..settings import checksum
 
 SAMPLED = 64  # columns whose values tell one data set from another
 
 
-def identity_of(study: Study, settings: dict[str, Any], control: Any, seed: Any) -> dict[str, Any]:
+def identity_of(
+    study: Study, settings: dict[str, Any], repeatable: bool, seed: Any
+) -> dict[str, Any]:
     """What finished blocks of work depend on."""
     if not isinstance(seed, int | np.integer):
-        raise ValueError(
-            f"random_state={seed!r} cannot be drawn again, which a run directory needs. Give a "
-            "whole number."
+        raise Problem(
+            f"{setting('random_state', seed)} cannot be drawn again, which a run directory needs.",
+            cure="Give a whole number.",
         )
-    if not control.repeatable:
+    if not repeatable:
         raise ValueError(
             "a function that makes knockoffs cannot be compared with that of an earlier run, "
             "which a run directory needs. Give the knockoffs as an array."

@@ -7,9 +7,13 @@ from typing import Any, get_args, get_origin, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from ..settings import write_setting
+
 
 def to_json_value(value: Any) -> Any:
     """What `json.dumps` cannot write, as something that it can."""
+    if hasattr(value, "alias"):
+        return write_setting(value)
     if is_dataclass(value):
         return {f.name: getattr(value, f.name) for f in fields(value)}
     if isinstance(value, np.ndarray | np.generic):

@@ -1,7 +1,7 @@
-"""What came out: the selection, and a picture of the data that it rests on."""
+"""What came out: the selection, and summaries of the data for its figures."""
 
-from .pictures import Picture, Shape, take_picture
+from .plot_data import PlotData, Shape, summarise_for_plots
 from .selection import Selection
 from .trends import Trends, find_trends
 
-__all__ = ["Picture", "Selection", "Shape", "Trends", "find_trends", "take_picture"]
+__all__ = ["PlotData", "Selection", "Shape", "Trends", "find_trends", "summarise_for_plots"]

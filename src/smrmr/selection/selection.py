@@ -5,23 +5,27 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..controllers import EVIDENCE
+from ..controllers import EVIDENCE, Evidence
 from ..decision import Decision, decide_with_fallback
 from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_count
 from ..types import Indices, Vector
-from .pictures import Picture
+from .plot_data import PlotData
+from .presentation import PRESENTATIONS, Presentation
 from .tables import table_of_features, table_of_groups, table_of_hypotheses
 from .trends import Trends
 from .views import Views
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -39,24 +43,25 @@ class Selection(Views):
         What the controller found about every feature, before any level is set.
     decision
         What was selected from it, at which level.
-    picture
+    plot_data
         What figures show of the data: summaries, and values only if they were to be kept.
     trends
-        How the features that stand out most go with the target, each alone.
+        Marginal associations of the features that stand out most with the target.
     likeness
-        For each partition into groups Spearman's correlation of each feature with its group's lead.
+        For each partition into groups Spearman's correlation of each feature with the
+        representative of its group.
     copies, constants
-        Features that copy one another, each set led by the one that stood for it, and features
-        without variance.
+        Features that copy one another, each set beginning with the one that was tested, and
+        features without variance.
     always_kept
-        Features that were asked to be kept: adjusted for, not tested.
+        Features that are always kept: adjusted for, not tested.
     covariates, unadjusted
         Names of what was adjusted for, and the relevance of every feature before that.
-    rows_asked, n_groups_of_rows
+    row_comparison, n_groups_of_rows
         How rows were compared: as independent ``"rows"``, ``"within"`` groups of rows, or as
         ``"means"`` of groups; and how many groups there were.
-    on_empty, n_asked
-        What to do when the level selects nothing, and how many features were asked for instead of
+    on_empty, n_features_requested
+        What to do when the level selects nothing, and how many features were requested instead of
         a level, if any.
     target, n_rows
         How the target was read, and how many rows there were.
@@ -86,9 +91,9 @@ class Selection(Views):
     """
 
     names: tuple[str, ...]
-    evidence: Any
+    evidence: Evidence
     decision: Decision
-    picture: Picture
+    plot_data: PlotData
     likeness: tuple[Vector, ...]
     copies: tuple[Indices, ...]
     constants: Indices
@@ -103,10 +108,10 @@ class Selection(Views):
     always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))
     covariates: tuple[str, ...] = ()
     unadjusted: Vector = field(default_factory=lambda: np.empty(0))
-    rows_asked: str = "rows"
+    row_comparison: str = "rows"
     n_groups_of_rows: int = 0
     trends: Trends = field(default_factory=Trends)
-    n_asked: int | None = None
+    n_features_requested: int | None = None
 
     def at(
         self, fdr: float, on_empty: str | None = None, n_features: int | None = None
@@ -132,9 +137,9 @@ class Selection(Views):
         """
         rule = self.on_empty if on_empty is None else on_empty
         decision = decide_with_fallback(self.evidence, fdr, rule, n_features)
-        return replace(self, decision=decision, on_empty=rule, n_asked=n_features)
+        return replace(self, decision=decision, on_empty=rule, n_features_requested=n_features)
 
-    def asked_as(self, recipe: Recipe) -> Selection:
+    def with_recipe(self, recipe: Recipe) -> Selection:
         """What the same fit gives under a recipe that differs in its level and the like alone.
 
         Parameters
@@ -147,7 +152,7 @@ class Selection(Views):
         Selection
             As if it had been fitted with that recipe.
         """
-        known = replace(self, evidence=self.evidence.asked_at(recipe.fdr), settings=recipe.settings)
+        known = replace(self, evidence=self.evidence.at_level(recipe.fdr), settings=recipe.settings)
         return known.at(recipe.fdr, recipe.on_empty, recipe.n_features)
 
     def outcome(self, feature: str | int) -> str:
@@ -168,17 +173,31 @@ class Selection(Views):
         ValueError
             If there is no such feature.
         """
-        k = self.position(feature)
-        leader = int(self.leaders[k])
-        if k in self.always_kept:
-            return "always kept"
-        if k in self._constants:
-            return "constant"
-        if self.support[k]:
-            return "selected"
-        if leader != k:
-            return "selected copy" if self.support[leader] else "copy"
-        return "in a selected group" if self.found_with[k] >= 0 else str(self.evidence.outcome(k))
+        return str(self.outcomes[self.position(feature)])
+
+    @cached_property
+    def outcomes(self) -> NDArray[Any]:
+        """What became of every feature, in a word or two."""
+        everyone, known_as = np.arange(self.n_features), self.leaders
+        words = {
+            "always kept": np.isin(everyone, self.always_kept),
+            "constant": np.isin(everyone, self.constants),
+            "selected": self.support,
+            "selected copy": (known_as != everyone) & self.support[known_as],
+            "copy": known_as != everyone,
+            "in a selected group": self.found_with >= 0,
+        }
+        return np.select(list(words.values()), list(words), self.presentation.outcomes(self))
+
+    @property
+    def presentation(self) -> Presentation:
+        """How tables show this kind of evidence."""
+        return PRESENTATIONS[self.evidence.kind]
+
+    @property
+    def error_rate(self) -> str:
+        """What the level bounds: the FDR, or the familywise error rate."""
+        return self.presentation.error_rate(self)
 
     def explain(self, feature: str | int) -> str:
         """What became of a feature, and why.
@@ -198,7 +217,9 @@ class Selection(Views):
         ValueError
             If there is no such feature.
         """
-        return str(_report().explain(self, feature))
+        from ..report import explain
+
+        return explain(self, feature)
 
     def to_frame(self) -> Any:
         """Every feature with what became of it, as a pandas DataFrame, selected features first."""
@@ -208,8 +229,8 @@ class Selection(Views):
         """What was selected, as a pandas DataFrame: a row per feature or group, best first."""
         return table_of_hypotheses(self, self.decision.selected)
 
-    def leads(self, most: int = 10) -> Any:
-        """The best of what was not selected, as a pandas DataFrame: leads, which are no findings.
+    def near_misses(self, most: int = 10) -> Any:
+        """The best of what was not selected, as a pandas DataFrame; these are no findings.
 
         Of knockoffs these are features that beat theirs, of tests those of smallest p-value.
 
@@ -228,13 +249,13 @@ class Selection(Views):
         ValueError
             If `most` is not a whole number of 0 or more.
         """
-        table = table_of_hypotheses(self, self._best_left(most))
-        shown = ("feature", self.evidence.measured, "q_value", "direction", "shape")
-        told = table[[name for name in shown if name in table]]
-        return told.assign(status="lead, not a finding")
+        table = table_of_hypotheses(self, self._best_unselected(most))
+        shown = ("feature", self.presentation.MEASURED, "q_value", "direction", "shape")
+        table = table[[name for name in shown if name in table]]
+        return table.assign(status="near miss, not a finding")
 
-    def lead_positions(self, most: int = 10) -> Indices:
-        """Positions of the features that `leads` tells of.
+    def near_miss_positions(self, most: int = 10) -> Indices:
+        """Positions of the features in `near_misses`.
 
         Parameters
         ----------
@@ -251,13 +272,13 @@ class Selection(Views):
         ValueError
             If `most` is not a whole number of 0 or more.
         """
-        return np.asarray(self.evidence.leads[self._best_left(most)])
+        return np.asarray(self.evidence.representatives[self._best_unselected(most)])
 
-    def _best_left(self, most: int) -> Indices:
+    def _best_unselected(self, most: int) -> Indices:
         """The best hypotheses of features that were not selected."""
         check_count("most", most, least=0)
         order = self.evidence.order
-        features = self.evidence.leads[order]
+        features = self.evidence.representatives[order]
         new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)
         return np.asarray(order[new][:most])
 
@@ -265,20 +286,43 @@ class Selection(Views):
         """All groups of two or more features, copies too, as a DataFrame, smallest q first."""
         return table_of_groups(self)
 
-    def columns(self) -> dict[str, NDArray[Any]]:
+    def table_columns(self) -> dict[str, NDArray[Any]]:
         """What tables show of every feature besides its name and outcome, by name."""
-        labels, found = self.picture.labels, self.decision.selected
-        columns = {"q_value": self.q_values, **self.evidence.columns(labels, self.n_rows)}
-        told = self.evidence.findings(found, labels, self.n_rows)
-        told["q_value"] = self.decision.q_values[found]
+        found = self.decision.selected
+        columns = {"q_value": self.q_values, **self.presentation.columns(self)}
+        of_found = {"q_value": self.decision.q_values[found]}
+        for name, values in (of_found | self.presentation.columns(self, found)).items():
+            columns[name] = columns[name].copy()
+            columns[name][self.selected] = values  # those of the hypothesis that was selected
         if self.unadjusted.size:
             columns["relevance_unadjusted"] = self.unadjusted
-        for name in columns.keys() & told.keys():  # what was selected, as what it was
-            columns[name] = columns[name].copy()
-            columns[name][self.selected] = told[name]
         return columns | {"shape": self.shapes}
 
-    def report(self, path: str | PathLike[str]) -> Any:
+    def plot(
+        self, figure: str, ax: Axes | None = None, *, feature: str | int | None = None
+    ) -> Axes:
+        """Draw a figure of the report on matplotlib axes.
+
+        Parameters
+        ----------
+        figure, ax, feature
+            As in `smrmr.report.plot`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+
+        Raises
+        ------
+        ValueError
+            If there is no such figure of this kind of evidence, or no such feature.
+        """
+        from ..report import plot
+
+        return plot(self, figure, ax, feature=feature)
+
+    def report(self, path: str | PathLike[str]) -> Path:
         """Write a report as one HTML file that needs nothing else.
 
         Parameters
@@ -296,16 +340,21 @@ class Selection(Views):
         OSError
             If the file cannot be written.
         """
-        written = _report().write_report(self, path)
+        from ..report import write_report
+
+        written = write_report(self, path)
         self.__dict__["report_path"] = str(path)  # which the card of a notebook links to
         return written
 
     def to_json(self) -> str:
         """Everything as JSON; `from_json` reads it back."""
+        from ..report import statement
+
+        near = [] if self.selected.size else self.near_misses().to_dict("records")
         about = {
             "selected": self.selected_names,
-            "statement": _report().statement(self),
-            "leads": [] if self.selected.size else self.leads().to_dict("records"),
+            "statement": statement(self),
+            "near_misses": near,
             "fdr": self.fdr,
         }
         content = about | to_json_value(self)
@@ -334,11 +383,13 @@ class Selection(Views):
         """
         try:
             content = json.loads(text)
-            evidence = from_json_value(EVIDENCE[content["evidence"]["kind"]], content["evidence"])
+            evidence: Evidence = from_json_value(
+                EVIDENCE[content["evidence"]["kind"]], content["evidence"]
+            )
             if len(content["names"]) != evidence.n_features:
                 raise ValueError(f"{len(content['names'])} names, {evidence.n_features} features")
             decision = decide_with_fallback(
-                evidence, content["fdr"], content["on_empty"], content["n_asked"]
+                evidence, content["fdr"], content["on_empty"], content["n_features_requested"]
             )
             found: Selection = from_json_value(
                 cls, content | {"evidence": evidence, "decision": decision}
@@ -348,19 +399,16 @@ class Selection(Views):
             raise ValueError(f"this is not a selection saved by smrmr ({error!r}).") from error
 
     def __str__(self) -> str:
-        return str(_report().statement_with_advice(self))
+        from ..report import statement_with_advice
+
+        return statement_with_advice(self)
 
     def __repr__(self) -> str:
-        return str(_report().brief(self))
+        from ..report import brief
+
+        return brief(self)
 
     def _repr_html_(self) -> str:
-        return str(_report().card(self))
+        from ..report import card
 
-    @cached_property
-    def _constants(self) -> set[int]:
-        return set(self.constants.tolist())
-
-
-def _report() -> Any:
-    """The report, by its name: it is made from selections, so it comes later in the flow."""
-    return import_module("smrmr.report")
+        return card(self)

@@ -19,10 +19,10 @@ def table_of_features(selection: Selection) -> Any:
         {
             "feature": list(names),
             "selected": selection.support,
-            **selection.columns(),
+            **selection.table_columns(),
             **selection.sizes(),
-            "group": [names[k] for k in _lead_of_group(selection)],
-            "outcome": [selection.outcome(k) for k in range(n)],
+            "group": [names[k] for k in _representatives(selection)],
+            "outcome": selection.outcomes.tolist(),
         }
     )
     place = np.full(n, n)
@@ -34,18 +34,18 @@ def table_of_features(selection: Selection) -> Any:
 def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
     """A row per hypothesis, with the names of its features."""
     evidence, names = selection.evidence, selection.names
-    leads = evidence.leads[hypotheses]
+    representatives = evidence.representatives[hypotheses]
     members = [evidence.members_of(int(h)) for h in hypotheses]
     carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
     return _table(
         {
-            "feature": [names[k] for k in leads],
+            "feature": [names[k] for k in representatives],
             "selected": np.isin(hypotheses, selection.decision.selected),
             "size": [len(group) for group in members],
             "q_value": selection.decision.q_values[hypotheses],
-            **evidence.findings(hypotheses, selection.picture.labels, selection.n_rows),
-            "shape": selection.shapes[leads],
-            **{name: values[leads] for name, values in selection.sizes().items()},
+            **selection.presentation.columns(selection, hypotheses),
+            "shape": selection.shapes[representatives],
+            **{name: values[representatives] for name, values in selection.sizes().items()},
             "least_alike": [np.abs(selection.likeness_of(int(h))).min() for h in hypotheses],
             "may_carry_it": [" ".join(names[k] for k in group) for group in carriers],
             "members": [" ".join(names[k] for k in group) for group in members],
@@ -63,7 +63,7 @@ def table_of_groups(selection: Selection) -> Any:
     large = np.flatnonzero(sizes > 1)
     order = np.argsort(q_values[large], kind="stable")
     table = table_of_hypotheses(selection, large[order])
-    return table.rename(columns={"feature": "lead"})
+    return table.rename(columns={"feature": "representative"})
 
 
 def _table(columns: dict[str, Any]) -> Any:
@@ -82,9 +82,9 @@ def _table(columns: dict[str, Any]) -> Any:
         )
 
 
-def _lead_of_group(selection: Selection) -> Indices:
-    """For each feature the lead of the group it was found in, or of its largest group."""
+def _representatives(selection: Selection) -> Indices:
+    """For each feature that of the group it was found in, or of its largest group."""
     numbers = selection.evidence.hypotheses[-1]
-    leads = selection.evidence.leads[numbers]
-    lead = np.where(numbers < 0, np.arange(selection.n_features), leads)
-    return np.where(selection.found_with >= 0, selection.found_with, lead)
+    largest = selection.evidence.representatives[numbers]
+    largest = np.where(numbers < 0, np.arange(selection.n_features), largest)
+    return np.where(selection.found_with >= 0, selection.found_with, largest)

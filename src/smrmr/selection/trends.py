@@ -1,4 +1,4 @@
-"""Says how features go with the target, each alone: the shape in a word, and how much."""
+"""Describes marginal associations of features with the target: their shape and size."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from ..data.ranks import average_ranks
 from ..data.study import Study
 from ..data.target import Target
 from ..types import Indices, Mask, Matrix, Vector
-from .pictures import FEWEST_ROWS, Shape, rounded, shape_of
+from .plot_data import FEWEST_ROWS, rounded, shape_of
 
 USUAL_FEATURES = 50
-FOUND = 0.5  # q-value up to which features are looked at in any case: some level may select them
-MOST_VALUES = 2 * 10**7  # that are looked at, of tables with very many rows
-AT_ONCE = 50  # features that are read together
-MOST_MEANS = 20  # classes whose means are told
-CLEAR = 2.0  # standard errors from which on a trend or a difference of classes is told
-BENT = 3.0  # those of both arms of a bend, which were looked for
+SELECTABLE = 0.5  # q-value up to which features are described in any case: a level may select them
+MOST_VALUES = 2 * 10**7  # bounds the time spent on tables with very many rows
+BLOCK = 50  # features that are read together
+MOST_MEANS = 20  # classes whose means are reported
+CLEAR = 2.0  # standard errors above which a trend or a difference of classes is reported
+CLEAR_ARMS = 3.0  # the same for both arms of a U, whose place was searched for
 ARM = 0.2  # share of the longer arm that the shorter one must have
-FINE = 8  # groups from which on a threshold can be told from a rise
-FLAT = 0.2  # share of the differences that may be left within the two parts of a threshold
+FINE = 8  # fewest groups in which a threshold can be told from a rise
+FLAT = 0.2  # largest share of the variance within the two parts of a threshold
 MEDIAN_ERROR = 1.2533 / 1.349  # standard error of a median, times sqrt(n), over the quartiles' gap
 NOT_NUMBERS = "category"
 UNCLEAR = "unclear"
@@ -30,7 +30,7 @@ UNCLEAR = "unclear"
 
 @dataclass(frozen=True, eq=False)
 class Trends:
-    """How the features that stand out most go with the target, each alone, whatever the others do.
+    """Marginal associations of the features that stand out most with the target.
 
     Everything here is a summary of five rows or more.
 
@@ -40,7 +40,7 @@ class Trends:
         Those features, best first: 50, and more if a level up to 0.5 selects more.
     shapes
         For each ``"rises"``, ``"falls"``, ``"U"``, ``"arch"``, ``"threshold"`` or ``"unclear"``,
-        see `shape_in_a_word`; of several outputs with the output's name; with classes ``"up in"``
+        see `classify_shape`; of several outputs with the output's name; with classes ``"up in"``
         the class of largest mean; ``"category"`` if its values are no numbers.
     correlation
         Spearman's, with the target; empty for classes.
@@ -94,29 +94,38 @@ class Trends:
 def find_trends(
     study: Study, features: Indices, selected: Indices, q_values: Vector, nominal: Mask
 ) -> Trends:
-    """Look at those of these features, best first, that are selected or stand out, each alone.
+    """Marginal associations of those of these features, best first, that stand out.
 
-    That is all that are selected, or are by levels up to 0.5, and the first 50; at fewer of very
-    many rows, the selected before all others.
+    That is all that are selected, or are by levels up to 0.5, and the first 50; fewer if there are
+    very many rows, the selected before all others.
     """
-    found = features[q_values[features] <= FOUND]
-    wanted = dict.fromkeys([*selected, *found, *features[:USUAL_FEATURES]])
-    most = max(MOST_VALUES // study.columns.n_rows, AT_ONCE)
+    selectable = features[q_values[features] <= SELECTABLE]
+    wanted = dict.fromkeys([*selected, *selectable, *features[:USUAL_FEATURES]])
+    most = max(MOST_VALUES // study.columns.n_rows, BLOCK)
     features = features[np.isin(features, [*wanted][:most])]
-    against = _Classes if study.target.kind == "classes" else _Numbers
-    target, looks = against.of(study.target), list[Any]()
-    for start in range(0, len(features), AT_ONCE):
-        some = features[start : start + AT_ONCE]
-        values = study.columns.read(some).astype(np.float64)
-        looks += target.look(values.T)
-    words = tuple(
-        NOT_NUMBERS if nominal[k] else look[0] for k, look in zip(features, looks, strict=True)
-    )
-    return target.trends(features, words, looks)
+    blocks = (features[start : start + BLOCK] for start in range(0, len(features), BLOCK))
+    columns = (x for some in blocks for x in study.columns.read(some).astype(np.float64).T)
+    if study.target.kind == "classes":
+        rows = _rows_of_classes(study.target)
+        described = [_describe_by_class(x, rows) for x in columns]
+        shapes, means, deviation, positive = zip(*described, strict=True) if described else [()] * 4
+        numbers: dict[str, Any] = {
+            "labels": tuple(rows),
+            "means": rounded(np.array(means)),
+            "deviation": rounded(np.array(deviation)),
+            "positive": np.array(positive, dtype=np.bool_),
+        }
+    else:
+        ranks = _centred_ranks(study.target.values.reshape(study.target.n_rows, -1).T)
+        pairs = [_describe_by_number(x, study.target, ranks) for x in columns]
+        shapes, correlation = zip(*pairs, strict=True) if pairs else [()] * 2
+        numbers = {"correlation": rounded(np.array(correlation))}
+    words = (NOT_NUMBERS if nominal[k] else str(s) for k, s in zip(features, shapes, strict=True))
+    return Trends(features, tuple(words), **numbers)
 
 
-def shape_in_a_word(medians: Vector, counts: Indices, gaps: Vector) -> str:
-    """How the medians of groups of rows go up and down, the groups being in order of a feature.
+def classify_shape(medians: Vector, counts: Indices, gaps: Vector) -> str:
+    """Shape of the medians of groups of rows, the groups being in order of a feature.
 
     The ends are the first and the last quarter of the groups; the middle is that quarter between
     them that lies lowest or highest. Errors come from the gap between quartiles.
@@ -131,18 +140,18 @@ def shape_in_a_word(medians: Vector, counts: Indices, gaps: Vector) -> str:
     Examples
     --------
     >>> counts, gaps = np.full(8, 20), np.full(8, 0.5)
-    >>> shape_in_a_word(np.array([3.0, 2, 1, 0, 0, 1, 2, 3]), counts, gaps)
+    >>> classify_shape(np.array([3.0, 2, 1, 0, 0, 1, 2, 3]), counts, gaps)
     'U'
-    >>> shape_in_a_word(np.array([0.0, 0, 0, 0, 0, 3, 3, 3]), counts, gaps)
+    >>> classify_shape(np.array([0.0, 0, 0, 0, 0, 3, 3, 3]), counts, gaps)
     'threshold'
     """
     if len(medians) < 2:
         return UNCLEAR
     rows = counts / counts.sum()
     error = MEDIAN_ERROR * float(rows @ gaps)  # times 1 / sqrt(rows)
-    if _is_bent(medians, counts, error):
+    if _is_u_shaped(medians, counts, error):
         return "U"
-    if _is_bent(-medians, counts, error):
+    if _is_u_shaped(-medians, counts, error):
         return "arch"
     place = np.arange(len(medians)) - rows @ np.arange(len(medians))
     slope = float(rows @ (place * medians) / (rows @ place**2))
@@ -153,7 +162,7 @@ def shape_in_a_word(medians: Vector, counts: Indices, gaps: Vector) -> str:
     return "rises" if slope > 0 else "falls"
 
 
-def _is_bent(medians: Vector, counts: Indices, error: float) -> bool:
+def _is_u_shaped(medians: Vector, counts: Indices, error: float) -> bool:
     """Whether both ends lie clearly above the lowest part between them."""
     width = max(1, len(medians) // 4)
     if len(medians) < 3 * width:
@@ -164,91 +173,53 @@ def _is_bent(medians: Vector, counts: Indices, error: float) -> bool:
     lowest = width + int(np.argmin(level[width:-width]))
     arms = level[[0, -1]] - level[lowest]
     errors = error * np.sqrt(1 / n[[0, -1]] + 1 / n[lowest])
-    return bool((arms > BENT * errors).all() and arms.min() >= ARM * arms.max())
+    return bool((arms > CLEAR_ARMS * errors).all() and arms.min() >= ARM * arms.max())
 
 
 def _is_step(medians: Vector, rows: Vector, line: Vector) -> bool:
-    """Whether two flat parts tell the centred medians better than a line, and nearly all."""
+    """Whether a step function fits the centred medians well, and better than a line."""
     below, sums = np.cumsum(rows)[:-1], np.cumsum(rows * medians)[:-1]
     explained = np.max(sums**2 / (below * (1 - below)))
-    all_of_it = rows @ medians**2
-    left = all_of_it - explained
-    return bool(left <= FLAT * all_of_it and left <= rows @ (medians - line) ** 2 / 2)
+    total = rows @ medians**2
+    within = total - explained
+    return bool(within <= FLAT * total and within <= rows @ (medians - line) ** 2 / 2)
 
 
-@dataclass(frozen=True, eq=False)
-class _Numbers:
-    """A target of numbers, and the centred ranks of its outputs."""
-
-    target: Target
-    ranks: Matrix
-
-    @classmethod
-    def of(cls, target: Target) -> _Numbers:
-        return cls(target, _centred_ranks(target.values.reshape(target.n_rows, -1).T))
-
-    def look(self, columns: Matrix) -> list[tuple[str, float]]:
-        """A word and a correlation for each feature."""
-        return [
-            self._look(shape_of(x, self.target), ranks)
-            for x, ranks in zip(columns, _centred_ranks(columns), strict=True)
-        ]
-
-    def _look(self, shape: Shape, ranks: Vector) -> tuple[str, float]:
-        scale = float(np.abs(shape.quantiles).max(initial=0.0)) or 1.0  # so that nothing overflows
-        _, low, middle, high, _ = (shape.quantiles / scale).T
-        word = shape_in_a_word(middle, shape.counts, high - low)
-        if len(self.ranks) > 1 and word != UNCLEAR:
-            word = f"output {shape.output + 1} {word}"
-        return word, float(ranks @ self.ranks[shape.output])
-
-    @staticmethod
-    def trends(features: Indices, words: tuple[str, ...], looks: list[Any]) -> Trends:
-        return Trends(features, words, rounded(np.array([r for _, r in looks])))
+def _describe_by_number(x: Vector, target: Target, target_ranks: Matrix) -> tuple[str, float]:
+    """Shape of a feature against a target of numbers, and Spearman's correlation of the two."""
+    shape = shape_of(x, target)
+    scale = float(np.abs(shape.quantiles).max(initial=0.0)) or 1.0  # so that nothing overflows
+    _, low, middle, high, _ = (shape.quantiles / scale).T
+    word = classify_shape(middle, shape.counts, high - low)
+    if len(target_ranks) > 1 and word != UNCLEAR:
+        word = f"output {shape.output + 1} {word}"
+    return word, float(_centred_ranks(x[None])[0] @ target_ranks[shape.output])
 
 
-@dataclass(frozen=True, eq=False)
-class _Classes:
-    """The rows of each class that has enough to be summarised, by name."""
+def _rows_of_classes(target: Target) -> dict[str, Indices]:
+    """The rows of each class that has enough of them to be summarised, by name."""
+    rows = {
+        label: np.flatnonzero(target.values == code) for code, label in enumerate(target.labels)
+    }
+    largest = sorted(rows, key=lambda label: (-len(rows[label]), label))[:MOST_MEANS]
+    return {name: rows[name] for name in sorted(largest) if len(rows[name]) >= FEWEST_ROWS}
 
-    rows: dict[str, Indices]
 
-    @classmethod
-    def of(cls, target: Target) -> _Classes:
-        rows = {
-            label: np.flatnonzero(target.values == code) for code, label in enumerate(target.labels)
-        }
-        largest = sorted(rows, key=lambda label: (-len(rows[label]), label))[:MOST_MEANS]
-        return cls({name: rows[name] for name in sorted(largest) if len(rows[name]) >= FEWEST_ROWS})
-
-    def look(self, columns: Matrix) -> list[tuple[str, Vector, float, bool]]:
-        """For each feature a word, its means, its deviation within classes, and if it has signs."""
-        return [self._look(x) for x in columns]
-
-    def _look(self, x: Vector) -> tuple[str, Vector, float, bool]:
-        scale = float(np.abs(x).max()) or 1.0  # sums do not overflow
-        groups = [x[rows] / scale for rows in self.rows.values()]
-        means = np.array([group.mean() for group in groups])
-        n = np.array([len(group) for group in groups])
-        within = sum(float(np.sum((g - mean) ** 2)) for g, mean in zip(groups, means, strict=True))
-        deviation = float(np.sqrt(within / max(n.sum() - len(n), 1)))
-        word = UNCLEAR
-        if len(means) > 1:
-            most, least = int(np.argmax(means)), int(np.argmin(means))
-            error = deviation * np.sqrt(1 / n[most] + 1 / n[least])
-            if means[most] - means[least] > CLEAR * error:
-                word = f"up in {list(self.rows)[most]}"
-        return word, means * scale, deviation * scale, bool(x.min() >= 0)
-
-    def trends(self, features: Indices, words: tuple[str, ...], looks: list[Any]) -> Trends:
-        return Trends(
-            features,
-            words,
-            labels=tuple(self.rows),
-            means=rounded(np.array([means for _, means, _, _ in looks])),
-            deviation=rounded(np.array([deviation for _, _, deviation, _ in looks])),
-            positive=np.array([positive for *_, positive in looks], dtype=np.bool_),
-        )
+def _describe_by_class(x: Vector, rows: dict[str, Indices]) -> tuple[str, Vector, float, bool]:
+    """Class of largest mean, means, deviation within classes, and whether no value is negative."""
+    scale = float(np.abs(x).max()) or 1.0  # sums do not overflow
+    groups = [x[some] / scale for some in rows.values()]
+    means = np.array([group.mean() for group in groups])
+    n = np.array([len(group) for group in groups])
+    within = sum(float(np.sum((g - mean) ** 2)) for g, mean in zip(groups, means, strict=True))
+    deviation = float(np.sqrt(within / max(n.sum() - len(n), 1)))
+    word = UNCLEAR
+    if len(means) > 1:
+        most, least = int(np.argmax(means)), int(np.argmin(means))
+        error = deviation * np.sqrt(1 / n[most] + 1 / n[least])
+        if means[most] - means[least] > CLEAR * error:
+            word = f"up in {list(rows)[most]}"
+    return word, means * scale, deviation * scale, bool(x.min() >= 0)
 
 
 def _centred_ranks(rows: Matrix) -> Matrix:

@@ -1,4 +1,4 @@
-"""What a selection tells of its features and groups of features, by their positions in X."""
+"""What follows from a selection for its features and groups, by their positions in X."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..conditional import ConditionalEvidence
+from ..controllers import Evidence
 from ..decision import Decision
+from ..paper import KnockoffEvidence
 from ..types import Indices, Mask, Vector
 from .trends import Trends
 
-_INSTEAD = {"W": "p_values", "p_values": "W"}
-
 
 class Views:
-    """What follows from the fields of a `smrmr.Selection`, each worked out when asked for."""
+    """What follows from the fields of a `smrmr.Selection`, each computed on first use."""
 
     names: tuple[str, ...]
-    evidence: Any
+    evidence: Evidence
     decision: Decision
     trends: Trends
     likeness: tuple[Vector, ...]
@@ -34,18 +35,28 @@ class Views:
 
     @property
     def fdr(self) -> float:
-        """The level asked for."""
+        """The level requested."""
         return self.decision.fdr
 
     @property
     def W(self) -> Vector:  # noqa: N802 the paper's letter
         """Importance of every feature, 0 if it was not kept; the mean over draws. Of knockoffs."""
-        return self._own("W")
+        if isinstance(self.evidence, KnockoffEvidence):
+            return self.evidence.W
+        raise self._without("W", "p_values")
 
     @property
     def p_values(self) -> Vector:
         """p-value of every feature, or its group, given all others; 1 if not tested. Of tests."""
-        return self._own("p_values")
+        if isinstance(self.evidence, ConditionalEvidence):
+            return self.evidence.p_values
+        raise self._without("p_values", "W")
+
+    def _without(self, name: str, instead: str) -> AttributeError:
+        return AttributeError(
+            f"a selection by {self.evidence.kind} has no {name}: use q_values, which every "
+            f"selection has, or {instead}."
+        )
 
     @property
     def relevance(self) -> Vector:
@@ -54,8 +65,8 @@ class Views:
 
     @cached_property
     def selected(self) -> Indices:
-        """Selected features, best first; of every group that is selected its lead."""
-        return np.asarray(self.evidence.leads[self.decision.selected])
+        """Selected features, best first; of every selected group its representative."""
+        return np.asarray(self.evidence.representatives[self.decision.selected])
 
     @cached_property
     def members(self) -> tuple[Indices, ...]:
@@ -66,33 +77,33 @@ class Views:
     def look_alikes(self) -> tuple[Indices, ...]:
         """For each selected feature the others of its group, copies counted once."""
         return tuple(
-            np.setdiff1d(self.leaders[group], self.leaders[lead])
-            for lead, group in zip(self.selected, self.members, strict=True)
+            np.setdiff1d(self.leaders[group], self.leaders[k])
+            for k, group in zip(self.selected, self.members, strict=True)
         )
 
     @cached_property
     def alike(self) -> tuple[Vector, ...]:
-        """Spearman's correlation of each of `members` with its lead."""
+        """Spearman's correlation of each of `members` with its representative."""
         return tuple(self.likeness_of(int(h)) for h in self.decision.selected)
 
     @property
     def n_groups(self) -> int:
-        """How many of the selected features stand for a group of look-alikes."""
+        """How many of the selected features represent a group of look-alikes."""
         return sum(len(others) > 0 for others in self.look_alikes)
 
     @cached_property
     def grouped(self) -> bool:
-        """Whether groups of features other than copies were asked about."""
+        """Whether groups of features other than copies were tested."""
         numbers = self.evidence.hypotheses[-1]
         own = (self.leaders == np.arange(self.n_features)) & (numbers >= 0)
         return bool(len(np.unique(numbers[own])) < np.count_nonzero(own))
 
     @cached_property
     def carriers(self) -> tuple[Indices, ...]:
-        """For each selected feature those of its group that may be what was found.
+        """For each selected feature the members of its group that may carry its association.
 
-        If one member alone carries what the group tells of the target, it is among these with 95%
-        confidence. Nobody among them: it takes more than one.
+        If one member alone does, it is among these with 95% confidence. If there are none, it takes
+        more than one.
         """
         return tuple(self.evidence.carriers_of(int(h)) for h in self.decision.selected)
 
@@ -100,8 +111,8 @@ class Views:
     def found_with(self) -> Indices:
         """For each feature the selected one whose group it is in, -1 for none."""
         found = np.full(self.n_features, -1)
-        for lead, group in zip(self.selected, self.members, strict=True):
-            found[group] = lead
+        for k, group in zip(self.selected, self.members, strict=True):
+            found[group] = k
         return found
 
     @property
@@ -116,9 +127,9 @@ class Views:
 
     @cached_property
     def q_values(self) -> Vector:
-        """Smallest level that selects each feature, or a group it leads; 1 if there is none."""
+        """Smallest level that selects each feature, or a group it represents; 1 if none does."""
         q = self._by_feature(self.decision.q_values, 1.0).copy()
-        np.minimum.at(q, self.evidence.leads, self.decision.q_values)
+        np.minimum.at(q, self.evidence.representatives, self.decision.q_values)
         return q
 
     @cached_property
@@ -135,7 +146,7 @@ class Views:
         return leaders
 
     def n_alike(self, feature: int) -> int:
-        """Size of the smallest group that a feature was asked about in, copies counted once.
+        """Size of the smallest group in which a feature was tested, copies counted once.
 
         Parameters
         ----------
@@ -145,7 +156,7 @@ class Views:
         Returns
         -------
         int
-            1 for a feature that was asked about by itself.
+            1 for a feature that was tested on its own.
         """
         numbers = self.evidence.hypotheses[0]
         inside = np.flatnonzero(numbers == numbers[feature])
@@ -153,7 +164,7 @@ class Views:
 
     @cached_property
     def shapes(self) -> NDArray[Any]:
-        """How each feature goes with the target alone, in a word; empty if it does not stand out.
+        """Shape of the marginal association of each feature; empty if it does not stand out.
 
         ``"rises"``, ``"falls"``, ``"U"``, ``"arch"``, ``"threshold"`` or ``"unclear"``; with
         classes ``"up in"`` the class of largest mean; ``"category"`` for what is no number.
@@ -163,7 +174,7 @@ class Views:
         return shapes
 
     def sizes(self) -> dict[str, Vector]:
-        """How much features go with the target, each alone; NaN for those that do not stand out.
+        """Sizes of the marginal associations; NaN for features that do not stand out.
 
         By name: Spearman's ``correlation``; with classes the mean in each, and of two classes
         their difference in standard deviations and the fold change.
@@ -203,7 +214,7 @@ class Views:
         return int(feature)
 
     def likeness_of(self, hypothesis: int) -> Vector:
-        """Spearman's correlation of the members of a hypothesis with its lead.
+        """Spearman's correlation of the members of a hypothesis with its representative.
 
         Parameters
         ----------
@@ -213,7 +224,7 @@ class Views:
         Returns
         -------
         ndarray
-            One correlation for each member, 1 for the lead.
+            One correlation for each member, 1 for the representative.
         """
         members = self.evidence.members_of(hypothesis)
         partitions = zip(self.evidence.hypotheses, self.likeness, strict=True)
@@ -223,12 +234,3 @@ class Views:
         """Values of hypotheses by feature, going by the finest groups; constants have none."""
         numbers = self.evidence.hypotheses[0]
         return np.where(numbers < 0, otherwise, values[numbers])
-
-    def _own(self, name: str) -> Vector:
-        """Numbers that not every controller gives."""
-        if not hasattr(self.evidence, name):
-            raise AttributeError(
-                f"a selection by {self.evidence.kind} has no {name}: use q_values, which every "
-                f"selection has, or {_INSTEAD[name]}."
-            )
-        return np.asarray(getattr(self.evidence, name))

@@ -1,11 +1,13 @@
 """The formats of files, one module for each family; a new format is one more line of the table."""
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ...problems import Problem, setting
 from ..messages import did_you_mean
 from ..sources import names_of
 from ..texts import numbers_in_texts
@@ -37,16 +39,17 @@ def format_of(path: Path, name: str | None = None) -> Format:
         if ending in format.extensions:
             return format
     known = ", ".join(format.name for format in FORMATS)
-    advice = ADVICE.get(ending, f"Give --format one of {known}.")
+    advice = ADVICE.get(ending, f"Give {setting('format')} one of {known}.")
+    unknown = f"the format {ending!r} is not known."
     if name is None and "." not in plain.name:
-        raise ValueError(f"{path}: its name has no ending that says its format. {advice}")
-    raise ValueError(f"{path}: the format {ending!r} is not known. {advice}")
+        unknown = "its name has no ending that says its format."
+    raise Problem(f"{path}: {unknown}", cure=advice)
 
 
 def load(path: Path, name: str | None = None, *, whole: bool = False, **options: Any) -> Table:
     """Read a file that is there, with options that make sense for its format.
 
-    Packed files are unpacked first and, like all that is asked for `whole`, read into memory.
+    Packed files are unpacked first and, like all that is requested `whole`, read into memory.
     """
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
@@ -66,6 +69,8 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
         raise ValueError(str(error)) from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
+    if plain is not path or not table.checksums:  # of the file, not of its unpacked copy
+        table = replace(table, checksums={path.name: _checksum(path)})
     if not hasattr(table.features, "iloc"):
         return table
     features, notes = numbers_in_texts(table.features)
@@ -76,7 +81,8 @@ def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:
     for option, value in options.items():
         if value and option not in format.options:
             able = ", ".join(f".{other.name}" for other in FORMATS if option in other.options)
-            raise ValueError(f"--{option} is for {able} files; {path.name} is {format.name}.")
+            files = f"is for {able} files; {path.name} is {format.name}."
+            raise Problem(f"{setting(option)} {files}")
     return format.read(path, **{k: options[k] for k in format.options if k in options})
 
 
@@ -100,3 +106,13 @@ def _in_memory(table: Table, *, whole: bool) -> Table:
         values = np.where(values == gap, np.nan, values)
     features = pd.DataFrame(values, index=table.about.index, columns=names_of(source))
     return replace(table, features=features)
+
+
+def _checksum(path: Path) -> str:
+    """SHA-256 of a file, or of all files of a folder in order."""
+    digest = hashlib.sha256()
+    for file in sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]:
+        with file.open("rb") as stream:
+            for chunk in iter(lambda: stream.read(1 << 20), b""):
+                digest.update(chunk)
+    return digest.hexdigest()

@@ -1,15 +1,34 @@
 """Reads tables of text, one line per row: CSV, TSV and the like."""
 
 import csv
+import io
 import re
 import warnings
 from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+from ...problems import Problem, setting
 from .dialect import dialect_of
 from .format import Format, Table
 from .grid import table_of_rows
+
+
+class _Hashed(io.RawIOBase):
+    """Bytes of a file, whose checksum is known once they have been read."""
+
+    def __init__(self, file: io.BufferedReader) -> None:
+        self.file, self.digest = file, sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        n_bytes = self.file.readinto(buffer)
+        self.digest.update(buffer[:n_bytes])
+        return n_bytes
 
 
 def read_delimited(
@@ -24,54 +43,63 @@ def read_delimited(
 ) -> Table:
     """Read a table of text, one row per sample; with `transpose`, one row per feature.
 
-    How it is written is found out by its first lines, unless it is said.
+    How it is written is found out by its first lines, unless it is said. After them the file is
+    read once, for its values and for its checksum.
     """
     import pandas as pd
 
     try:
-        found = dialect_of(path, usual, sep, decimal, encoding, comment)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.ParserWarning)  # of values that are cut off
-            rows = pd.read_csv(
-                path,
-                sep=found.separator,
-                decimal=found.decimal,
-                encoding=found.encoding,
-                comment=comment,
-                header=0,
-                names=range(len(found.header)),
-                index_col=False,
-                low_memory=False,
-            )
+        with path.open("rb") as file:
+            found = dialect_of(file, path, usual, sep, decimal, encoding, comment)
+            file.seek(0)
+            stream = _Hashed(file)
+            with warnings.catch_warnings(), io.BufferedReader(stream, 1 << 20) as content:
+                warnings.simplefilter("error", pd.errors.ParserWarning)  # of cut values
+                rows = pd.read_csv(
+                    content,
+                    sep=found.separator,
+                    decimal=found.decimal,
+                    encoding=found.encoding,
+                    comment=comment,
+                    header=0,
+                    names=range(len(found.header)),
+                    index_col=False,
+                    low_memory=False,
+                )
     except UnicodeError as error:
-        raise ValueError(_not_text(path, encoding, error)) from None
+        raise _not_text(path, encoding, error) from None
     except pd.errors.ParserWarning:
-        told = _told("rows have more values than the header has names", comment)
-        raise ValueError(f"{path} is not a proper table: {told}") from None
+        raise _no_table(path, "rows have more values than the header has names", comment) from None
     except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise ValueError(f"{path} is not a proper table: {_told(str(error), comment)}") from None
+        raise _no_table(path, str(error), comment) from None
     table = table_of_rows(rows, found.header, path, transpose=transpose)
-    return replace(table, notes=found.notes + table.notes)
+    checksums = {path.name: stream.digest.hexdigest()}
+    return replace(table, notes=found.notes + table.notes, checksums=checksums)
 
 
-def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> str:
+def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> Problem:
     if encoding is not None:
-        return f"{path} is not {encoding} text: {error}. Try another --encoding."
-    return (
-        f"{path} is not UTF-8 text: {error}. If it was written by Excel or on Windows, try "
-        "--encoding latin-1 or cp1252; or save it as UTF-8."
+        return Problem(
+            f"{path} is not {encoding} text: {error}. Try another {setting('encoding')}."
+        )
+    return Problem(
+        f"{path} is not UTF-8 text: {error}.",
+        cure="If it was written by Excel or on Windows, try "
+        f"{setting('encoding', 'latin-1')} or cp1252; or save it as UTF-8.",
     )
 
 
-def _told(error: str, comment: str | None) -> str:
+def _no_table(path: Path, error: str, comment: str | None) -> Problem:
     """What a parser found wrong, and what may help."""
     text = error.removeprefix("Error tokenizing data. C error: ").strip()
     if "EOF inside string" in text:
         row = re.search(r"row (\d+)", text)
         where = f" in or after row {row[1]} of the data" if row else ""
-        return f"a quotation mark{where} is never closed. Close it, or remove it."
-    lines = "" if comment else " If some lines are comments, say how they begin: --comment '#'."
-    return f"{text}. Correct the file.{lines}"
+        text, cure = f"a quotation mark{where} is never closed", "Close it, or remove it."
+    else:
+        lines = f" If some lines are comments, say how they begin: {setting('comment', '#')}."
+        cure = f"Correct the file.{'' if comment else lines}"
+    return Problem(f"{path} is not a proper table: {text}.", cure=cure)
 
 
 OPTIONS = ("transpose", "sep", "decimal", "encoding", "comment")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import codecs
 import csv
+import io
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ...problems import Problem, setting
 from ...settings import check_choice
 
 LINES, LETTERS = 100, 1_000_000  # by which a file is judged
@@ -25,10 +27,13 @@ BYTE_ORDER_MARKS = (
 )
 WEB_PAGE = "a web page or XML, such as one for logging in. Download the file itself"
 OTHER_CONTENT = (
-    (b"PK\x03\x04", "an Excel or zip file. Add --format xlsx, or rename it to .xlsx or .zip"),
+    (
+        b"PK\x03\x04",
+        f"an Excel or zip file. Use {setting('format', 'xlsx')}, or rename it to .xlsx or .zip",
+    ),
     (b"\x1f\x8b", "a gzip file. Rename it so that its name ends in .gz"),
-    (b"\x89HDF", "an HDF5 file. Add --format h5"),
-    (b"PAR1", "a Parquet file. Add --format parquet"),
+    (b"\x89HDF", f"an HDF5 file. Use {setting('format', 'h5')}"),
+    (b"PAR1", f"a Parquet file. Use {setting('format', 'parquet')}"),
     (b"%PDF", "a PDF. Export its table as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file. Open it and save it as .xlsx or CSV"),
     *((tag, WEB_PAGE) for tag in (b"<!doctype", b"<html", b"<?xml", b"<head", b"<table")),
@@ -56,6 +61,7 @@ class Dialect:
 
 
 def dialect_of(
+    file: io.BufferedReader,
     path: Path,
     usual: str,
     sep: str | None = None,
@@ -66,12 +72,13 @@ def dialect_of(
     """Judge a file by its first lines; what the user says wins. `usual` separates by habit."""
     check_choice("decimal", decimal, (None, ".", ","))
     if comment is not None and len(comment) != 1:
-        raise ValueError(f"--comment {comment!r} must be one character, such as '#'.")
-    asked, encoding = encoding, _encoding(path, encoding)
-    lines = _first_lines(path, encoding, comment)
+        raise Problem(f"{setting('comment', comment)} must be one character, such as '#'.")
+    asked, encoding = encoding, _encoding(file, path, encoding)
+    lines = _first_lines(file, path, encoding, comment)
     separator = SEPARATORS.get(sep.lower(), sep) if sep else _separator(lines, usual)
     if separator != r"\s+" and len(separator) != 1:
-        raise ValueError(f"--sep {sep!r} must be one character, or tab, space, comma, semicolon.")
+        needed = "must be one character, or tab, space, comma, semicolon."
+        raise Problem(f"{setting('sep', sep)} {needed}")
     header, *rows = _fields(lines, separator)
     _refuse_unsplit(path, header, sep, comment)
     mark = decimal or _decimal(rows)
@@ -90,38 +97,42 @@ def dialect_of(
     return Dialect(encoding, separator, mark, header, notes)
 
 
-def _encoding(path: Path, asked: str | None) -> str:
-    """The encoding asked for, or that of the file's first bytes, or UTF-8."""
-    with path.open("rb") as file:
-        start = file.read(4096)
+def _encoding(file: io.BufferedReader, path: Path, asked: str | None) -> str:
+    """The encoding requested, or that of the file's first bytes, or UTF-8."""
     if asked is not None:
         try:
             name = codecs.lookup(asked).name
         except LookupError:
-            usual = "utf-8, latin-1, cp1252 and utf-16"
-            raise ValueError(f"--encoding {asked!r} is not known. Usual are {usual}.") from None
+            usual = "Usual are utf-8, latin-1, cp1252 and utf-16."
+            raise Problem(f"{setting('encoding', asked)} is not known.", usual) from None
         return "utf-8-sig" if name == "utf-8" else name
+    start = file.read(4096)
     for mark, name in BYTE_ORDER_MARKS:
         if start.startswith(mark):
             return name
     for content, kind in OTHER_CONTENT:
         if start.lstrip().lower().startswith(content.lower()):
-            raise ValueError(f"{path} is no table of text: by its content it is {kind}.")
+            raise Problem(f"{path} is no table of text: by its content it is {kind}.")
     if b"\x00" in start:
-        half = " If it is UTF-16, add --encoding utf-16-le." if not any(start[1:64:2]) else ""
-        raise ValueError(f"{path} holds binary data, not text: its extension is wrong.{half}")
+        half = f"If it is UTF-16, use {setting('encoding', 'utf-16-le')}."
+        cure = "" if any(start[1:64:2]) else half
+        raise Problem(f"{path} holds binary data, not text: its extension is wrong.", cure=cure)
     return "utf-8"
 
 
-def _first_lines(path: Path, encoding: str, comment: str | None) -> list[str]:
+def _first_lines(
+    file: io.BufferedReader, path: Path, encoding: str, comment: str | None
+) -> list[str]:
     """The first lines that are neither blank nor comments, and the header among them."""
     lines: list[str] = []
-    with path.open(encoding=encoding, newline="") as file:
-        for line in file:
-            if line.strip() and not (comment and line.startswith(comment)):
-                lines.append(line.rstrip("\r\n"))
-            if len(lines) == LINES or (len(lines) > 2 and sum(map(len, lines)) > LETTERS):
-                break
+    file.seek(0)
+    text = io.TextIOWrapper(file, encoding=encoding, newline="")
+    for line in text:
+        if line.strip() and not (comment and line.startswith(comment)):
+            lines.append(line.rstrip("\r\n"))
+        if len(lines) == LINES or (len(lines) > 2 and sum(map(len, lines)) > LETTERS):
+            break
+    text.detach()
     if not lines:
         raise ValueError(f"{path} is empty. A header and rows are needed.")
     return lines
@@ -158,13 +169,15 @@ def _refuse_unsplit(path: Path, header: list[str], sep: str | None, comment: str
         return
     line = f"the first line of {path} is {header[0][:60]!r}"
     if sep is not None:
-        raise ValueError(f"--sep {sep!r} separates nothing: {line}.")
+        raise Problem(f"{setting('sep', sep)} separates nothing: {line}.")
     if not header[0][0].isalnum() and comment is None:
-        raise ValueError(f"{line}. If it is a comment, add --comment {header[0][0]!r}.")
-    raise ValueError(
-        f"{line}, which is one column. If it is more than one name, say what separates them: --sep "
-        "tab, --sep space, or any character. Columns that are lined up by blanks need the same "
-        "number of values in every row."
+        comment = setting("comment", header[0][0])
+        raise Problem(f"{line}.", cure=f"If it is a comment, use {comment}.")
+    raise Problem(
+        f"{line}, which is one column.",
+        "Columns that are lined up by blanks need the same number of values in every row.",
+        "If it is more than one name, say what separates them: "
+        f"{setting('sep', 'tab')}, {setting('sep', 'space')}, or any character.",
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
+from ...problems import Problem, setting
 from ..messages import did_you_mean, quoted
 from .format import Format, Table, import_needed, reading
 from .grid import table_of_rows
@@ -28,12 +29,13 @@ def read_excel(path: Path, *, sheet: str | None = None, transpose: bool = False)
         raise ValueError(f"{path} has no sheet {sheet!r}.{did_you_mean(chosen, sheets)}")
     cells = cells[cells.notna().any(axis=1)]
     if cells.empty:
-        raise ValueError(f"{path}: the sheet {chosen!r} is empty. Name another with --sheet.")
+        cure = f"Name another with {setting('sheet')}."
+        raise Problem(f"{path}: the sheet {chosen!r} is empty.", cure=cure)
     header = ["" if pd.isna(name) else str(name) for name in cells.iloc[0]]
     rows = cells.iloc[1:].infer_objects()
     table = table_of_rows(rows, header, path, transpose=transpose)
     others = [name for name in sheets if name != chosen]
-    more = [f"sheet {chosen!r} is read; others are {quoted(others)} (--sheet)"] if others else []
+    more = [f"sheet {chosen!r} is read; others are {quoted(others)}"] if others else []
     return replace(table, notes=(more if sheet is None else []) + table.notes)
 
 

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...problems import Problem, message_of
 from ..sources import ColumnSource
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class Table:
         What the file knows of the features (var, .bim), by their names; None if nothing.
     problems
         What must be mended before the table can be used, each with its cure.
+    checksums
+        SHA-256 of the files by their names; empty where reading did not tell them.
     """
 
     features: Any
@@ -41,7 +44,8 @@ class Table:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     about_features: pd.DataFrame | None = None
-    problems: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    checksums: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -91,4 +95,4 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     except (MemoryError, ImportError):  # not the fault of the file
         raise
     except Exception as error:
-        raise ValueError(f"{path} cannot be read as {kind}: {error}") from None
+        raise Problem(f"{path} cannot be read as {kind}: {message_of(error)}") from None

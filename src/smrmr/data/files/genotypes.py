@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sources import Reopened, Which
+from ..sources import PickledByFields, Which
 from .format import Format, Table, reading
 
 BED_HEADER = bytes([0x6C, 0x1B, 0x01])
@@ -23,7 +23,7 @@ FOUR_GENOTYPES = np.array(CODES, dtype=np.int8).view(np.uint32).ravel()
 
 
 @dataclass(frozen=True)
-class BedColumns(Reopened):
+class BedColumns(PickledByFields):
     """Genotypes of a PLINK .bed file, counts 0, 1, 2 of the first allele as int8.
 
     Missing genotypes are -1, its `gap`.
@@ -66,29 +66,38 @@ class BedColumns(Reopened):
         return tuple(found)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The SNPs asked for."""
+        """The SNPs requested."""
         packed = self._packed[columns]  # whose last byte is padded with anything
         return FOUR_GENOTYPES[packed].view(np.int8)[:, : self.shape[0]].T
 
 
 def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
-    source, about = BedColumns.open(path.absolute()), _read_people(path)
-    target = "phenotype" if about["phenotype"].notna().any() else None
-    return Table(source, about, target, about_features=_read_snps(path))
-
-
-def _read_snps(path: Path) -> Any:
-    """Read what the .bim beside a .bed knows of its SNPs, by their ids."""
     import pandas as pd
 
-    bim = path.with_suffix(".bim")
-    with reading(bim, "a table"):
-        known = pd.read_csv(bim, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
-    _check_width(bim, known.shape[1], BIM_COLUMNS)
-    known = known.iloc[:, : len(BIM_COLUMNS)]
-    known.columns = pd.Index(BIM_COLUMNS)
-    return known.set_index("id")
+    source = BedColumns.open(path.absolute())
+    about = _read_beside(path, ".fam", FAM_COLUMNS, "phenotype")
+    for name in about.columns[len(FAM_COLUMNS) - 2 :]:
+        about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
+    target = "phenotype" if about["phenotype"].notna().any() else None
+    return Table(source, about, target, about_features=_read_beside(path, ".bim", BIM_COLUMNS))
+
+
+def _read_beside(path: Path, ending: str, wanted: tuple[str, ...], more: str = "") -> Any:
+    """What the .bim or .fam beside a .bed knows of SNPs or samples, by their ids.
+
+    Further columns are called by `more` and a number, or left out.
+    """
+    import pandas as pd
+
+    other = path.with_suffix(ending)
+    with reading(other, "a table"):
+        known = pd.read_csv(other, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
+    n_columns = known.shape[1]
+    _check_width(other, n_columns, wanted)
+    names = [*wanted, *(f"{more}{k - len(wanted) + 2}" for k in range(len(wanted), n_columns))]
+    known.columns = pd.Index(names)
+    return known.iloc[:, : n_columns if more else len(wanted)].set_index("id")
 
 
 def _count_lines(path: Path, ending: str) -> int:
@@ -102,21 +111,6 @@ def _count_lines(path: Path, ending: str) -> int:
 def _check_width(where: Path | str, n_columns: int, wanted: tuple[str, ...]) -> None:
     if n_columns < len(wanted):
         raise ValueError(f"{where} has {n_columns} columns. It needs {', '.join(wanted)}.")
-
-
-def _read_people(path: Path) -> Any:
-    """Read what the .fam beside a .bed knows of its samples, by their ids."""
-    import pandas as pd
-
-    fam = path.with_suffix(".fam")
-    with reading(fam, "a table"):
-        about = pd.read_csv(fam, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
-    n_more = about.shape[1] - len(FAM_COLUMNS)  # further phenotypes
-    _check_width(fam, about.shape[1], FAM_COLUMNS)
-    about.columns = pd.Index([*FAM_COLUMNS, *(f"phenotype{k + 2}" for k in range(n_more))])
-    for name in about.columns[len(FAM_COLUMNS) - 1 :]:
-        about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
-    return about.set_index("id")
 
 
 BED = Format(("bed", "bim", "fam"), read_bed, open=lambda path, key: BedColumns.open(path))

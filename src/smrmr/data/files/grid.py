@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from ...problems import Problem, setting
 from ..messages import named, say_repeated
 from .format import Table
 
@@ -44,24 +45,27 @@ def table_of_rows(
         frame = frame.iloc[:, 1:].set_axis(ids)
         notes.append("the first column has no name and is taken for sample ids")
     elif not names[0]:
-        problems.insert(0, f"{path}: column 1 has no name in the header. Give it one.")
+        problem = Problem(f"{path}: column 1 has no name in the header.", cure="Give it one.")
+        problems.insert(0, problem)
     return Table(frame, frame.iloc[:, :0], notes=notes, problems=problems)
 
 
-def _problems_of_names(names: list[str], path: Path, what: str) -> list[str]:
+def _problems_of_names(names: list[str], path: Path, what: str) -> list[Problem]:
     unnamed = [k + 1 for k, name in enumerate(names) if not name and k]
     problems = []
     if unnamed:
         many = f"{what}s {named(unnamed)} have" if len(unnamed) > 1 else f"{what} {unnamed[0]} has"
-        problem = f"{path}: {many} no name in the header. Give every {what} one."
-        if len(unnamed) > len(names) / 2:
-            raise ValueError(f"{problem} If {names[0]!r} is a title above the header, delete it.")
-        problems.append(problem)
+        titled = len(unnamed) > len(names) / 2
+        title = f" If {names[0]!r} is a title above the header, delete it." if titled else ""
+        found = f"{path}: {many} no name in the header."
+        problems.append(Problem(found, cure=f"Give every {what} one.{title}"))
+        if titled:
+            raise problems[0]
     repeated = say_repeated(
         [name for k, name in enumerate(names) if name and (k or what == "column")]
     )
     if repeated:
-        problems.append(f"{path}: {what} names {repeated}")
+        problems.append(Problem(f"{path}: {what} names {repeated}"))
     return problems
 
 
@@ -79,7 +83,8 @@ def transposed(frame: Any, path: Path) -> Any:
     names = frame.index.astype(str)
     repeated = say_repeated(names)
     if repeated:
-        raise ValueError(f"{path}: with --transpose every row is a feature, and rows {repeated}")
+        turned = f"with {setting('transpose', True)} every row is a feature"
+        raise Problem(f"{path}: {turned}, and rows {repeated}")
     turned = frame.T.set_axis(names, axis=1)
     numeric = all(dtype.kind in "biuf" for dtype in frame.dtypes)
     return turned if numeric else turned.infer_objects()

@@ -58,7 +58,7 @@ def table_of(
 
 
 def _flat(values: Any) -> NDArray[Any]:
-    """One value after the other; texts in HDF5 are bytes until they are asked for as texts."""
+    """One value after the other; texts in HDF5 are bytes until they are requested as texts."""
     if hasattr(values, "asstr") and values.dtype.kind == "O":
         values = values.asstr()
     return np.ravel(values[...])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..sources import Reopened, Which, rows_and_columns
+from ..sources import PickledByFields, Which, rows_and_columns
 from .format import Format, Table, reading
 from .named_arrays import check_size, table_of
 
@@ -19,7 +19,7 @@ HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
 @dataclass(frozen=True)
-class NpyColumns(Reopened):
+class NpyColumns(PickledByFields):
     """A matrix in a .npy file."""
 
     path: Path
@@ -35,7 +35,7 @@ class NpyColumns(Reopened):
         return rows_and_columns(self._array.shape, self.path)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for."""
+        """The columns requested."""
         return np.asarray(self._array[:, columns])
 
 

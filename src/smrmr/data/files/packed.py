@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
+from ...problems import Problem, message_of
 from ..messages import quoted
 from .named_arrays import MAX_BYTES, check_size
 
@@ -39,7 +40,7 @@ def standard_input(path: Path, format: str | None) -> Iterator[Path]:
         with copy.open("wb") as file:
             file.write(first)
             _copy(stream, file)
-        with told_as(copy, "standard input"):
+        with rename_in_errors(copy, "standard input"):
             yield copy
 
 
@@ -57,17 +58,17 @@ def unpacked(path: Path) -> Iterator[Path]:
             raise ValueError(
                 f"{path} is truncated or not {kind}: {error}. Copy it again."
             ) from None
-        with told_as(copy, str(path)):
+        with rename_in_errors(copy, str(path)):
             yield copy
 
 
 @contextmanager
-def told_as(copy: Path, name: str) -> Iterator[None]:
+def rename_in_errors(copy: Path, name: str) -> Iterator[None]:
     """Let messages name the file that the user knows, not its copy."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(str(error).replace(str(copy), name)) from None
+        raise Problem(message_of(error).replace(str(copy), name)) from None
 
 
 def _from_gzip(path: Path, folder: Path) -> Path:

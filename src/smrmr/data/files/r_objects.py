@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...problems import Problem, setting
 from ..messages import did_you_mean
 from .format import Format, Table, import_needed, reading
 from .grid import transposed
@@ -99,7 +100,7 @@ def _by_name(found: Any) -> Mapping[str, Any]:
 
 
 def _chosen(objects: dict[str, Any], name: str | None, path: Path) -> Any:
-    """The object asked for, or the only one that is a table, or x with y."""
+    """The object requested, or the only one that is a table, or x with y."""
     if name is not None:
         if name not in objects:
             raise ValueError(f"{path} has no object {name!r}.{did_you_mean(name, objects)}")
@@ -109,10 +110,10 @@ def _chosen(objects: dict[str, Any], name: str | None, path: Path) -> Any:
     tables = {key: thing for key, thing in objects.items() if _is_table(thing)}
     if len(tables) == 1:
         return next(iter(tables.values()))
-    told = ", ".join(f"{key} ({_told(thing)})" for key, thing in objects.items())
+    listed = ", ".join(f"{key} ({_kind_of(thing)})" for key, thing in objects.items())
     if not tables:
-        raise ValueError(f"{path} holds no table: {told or 'nothing'}. {ADVICE}")
-    raise ValueError(f"{path} holds {told}. Choose one: --sheet NAME (sheet='NAME' in Python).")
+        raise ValueError(f"{path} holds no table: {listed or 'nothing'}. {ADVICE}")
+    raise Problem(f"{path} holds {listed}.", cure=f"Choose one: {setting('sheet', ...)}.")
 
 
 def _is_table(thing: Any) -> bool:
@@ -122,7 +123,7 @@ def _is_table(thing: Any) -> bool:
     return frame is not None and frame.shape[1] > 1
 
 
-def _told(thing: Any) -> str:
+def _kind_of(thing: Any) -> str:
     frame = _frame(thing)
     if frame is not None:
         return f"{frame.shape[0]} x {frame.shape[1]}"
@@ -145,7 +146,7 @@ def _table(thing: Any, path: Path) -> Table:
         return Table(features, known, about.target)
     frame = _frame(thing)
     if frame is None:
-        raise ValueError(f"{path} holds {_told(thing)}, which is no table. {ADVICE}")
+        raise ValueError(f"{path} holds {_kind_of(thing)}, which is no table. {ADVICE}")
     return Table(frame, frame.iloc[:, :0])
 
 

@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ...problems import Problem, setting
 from ...types import Indices
 from ..messages import did_you_mean, named
-from ..sources import Reopened, Which, rows_and_columns
+from ..sources import PickledByFields, Which, rows_and_columns
 from .format import Format, Table, import_needed, reading
 from .named_arrays import table_of
 
@@ -36,7 +37,7 @@ Store: TypeAlias = Callable[[Path], Any]
 
 
 @dataclass(frozen=True)
-class StoredColumns(Reopened):
+class StoredColumns(PickledByFields):
     """A matrix in an HDF5 file or zarr store: an array, or a sparse matrix as AnnData writes it.
 
     Sparse columns are dense once read. A matrix stored by rows (CSR) is read through for every
@@ -57,7 +58,7 @@ class StoredColumns(Reopened):
             return rows_and_columns(shape, self.path)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns asked for."""
+        """The columns requested."""
         with self.store(self.path) as root:
             matrix = self._matrix(root)
             if hasattr(matrix, "shape"):
@@ -87,7 +88,7 @@ def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
         elif "obs" in root and "var" in root:
             return _read_anndata(root, path, layer, store)
         if layer is not None:
-            raise ValueError(f"--layer is for AnnData; {path.name} holds {named(root)}.")
+            raise Problem(f"{setting('layer')} is for AnnData; {path.name} holds {named(root)}.")
         arrays = {name: root[name] for name in root if hasattr(root[name], "shape")}
         return table_of(arrays, path, partial(StoredColumns, path.absolute(), store=store))
 
@@ -125,10 +126,10 @@ def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
     return Table(features, data.obs, about_features=source.var.set_axis(names))
 
 
-def _no_matrix(path: Path, layer: str | None, layers: Iterable[str]) -> ValueError:
+def _no_matrix(path: Path, layer: str | None, layers: Iterable[str]) -> Problem:
     what = {None: "X", "raw": "raw matrix"}.get(layer, f"layer {layer!r}")
-    others = did_you_mean(layer or "", layers)
-    return ValueError(f"{path} has no {what}. Name another with --layer, or none for X.{others}")
+    cure = f"Name another with {setting('layer')}, or none for X."
+    return Problem(f"{path} has no {what}.", cure=cure + did_you_mean(layer or "", layers))
 
 
 def _from_array(array: Any, columns: Which) -> NDArray[Any]:
@@ -153,9 +154,9 @@ def _from_csc(group: Any, columns: Indices, n_rows: int) -> NDArray[Any]:
 
 
 def _from_csr(group: Any, columns: Indices, shape: tuple[int, int]) -> NDArray[Any]:
-    """Go through the rows, a few million entries at a time, and keep the columns asked for."""
+    """Go through the rows, a few million entries at a time, and keep the columns requested."""
     pointers = group["indptr"][:]
-    columns, back = np.unique(columns, return_inverse=True)  # one may be asked for twice
+    columns, back = np.unique(columns, return_inverse=True)  # one may be requested twice
     place = np.full(shape[1], -1)
     place[columns] = np.arange(len(columns))
     out = np.zeros((shape[0], len(columns)), dtype=group["data"].dtype)

@@ -1,6 +1,6 @@
-"""What the report shows of conditional tests: figures; words.txt and captions.html say the rest."""
+"""What the report shows of conditional tests."""
 
 from .checks import CHECKS
-from .plots import FIGURES, kinds_of_fit
+from .plots import FIGURES
 
-__all__ = ["CHECKS", "FIGURES", "kinds_of_fit"]
+__all__ = ["CHECKS", "FIGURES"]

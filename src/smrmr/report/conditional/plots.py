@@ -1,29 +1,26 @@
-"""Describes the figures of the tests: p-values, what others explain, and fits of the target."""
-
-from collections.abc import Callable
-from typing import Any
+"""Describes the figures of conditional tests: p-values, and fits of the target."""
 
 import numpy as np
 
-from ...conditional.multiplicity import largest_alone
 from ...selection import Selection
-from ..features import MOST_DOTS, about, by_role, relevance_by_rank
+from ...selection.conditional import evidence_of
+from ..features import EVERY, MOST_DOTS, Figures, about, by_role, relevance_by_rank
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 
 MOST_BARS = 40
 N_BINS = 20
-LEAD = 1 / N_BINS  # p-value up to which a feature is worth a look: the first bar
-MOST_PARTS = 20  # classes or outputs whose fits are drawn
+FIRST_BAR = 1 / N_BINS  # p-value up to which a feature is worth a look
+MOST_FITS = 20  # classes or outputs whose fits are drawn
 FIT_ROLES = ("selected", "kept", "negative")
 
 
 def best_plot(selection: Selection) -> Plot:
     """p-values of the best features with the cut-off; bars go down where the effect is negative."""
-    drawn = selection.evidence.ranking[:MOST_BARS]
-    effects = selection.evidence.effects[0]
+    evidence = evidence_of(selection)
+    drawn, effects = evidence.ranking[:MOST_BARS], evidence.effects[0]
     down = effects[0, drawn] < 0 if len(effects) == 1 else np.zeros(len(drawn), dtype=np.bool_)
     chosen = np.isin(drawn, selection.selected)
-    heights = np.where(down, -1.0, 1.0) * selection.evidence.scores[drawn]
+    heights = np.where(down, -1.0, 1.0) * evidence.scores[drawn]
     ranks = np.arange(1, len(drawn) + 1, dtype=np.float64)
     tips = [about(selection, k) for k in drawn]
     marks = by_role(Stems, ranks, heights, tips, {"selected": chosen, "kept": ~chosen})
@@ -34,7 +31,7 @@ def best_plot(selection: Selection) -> Plot:
     return Plot(
         "The smallest p-values",
         f"rank by p-value ({said})",
-        "zeros of p (-log10 p)",
+        "-log10 p",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
         y_limits=(
@@ -45,8 +42,8 @@ def best_plot(selection: Selection) -> Plot:
 
 
 def histogram_plot(selection: Selection) -> Plot:
-    """How many p-values fall where; if no feature mattered, all bars would be about as high."""
-    p = selection.p_values[selection.evidence.tested]
+    """Histogram of all p-values; if no feature mattered, all bars would be about as high."""
+    p = selection.p_values[evidence_of(selection).tested]
     counts = np.histogram(p, N_BINS, (0.0, 1.0))[0]
     tips = [
         f"{count} p-values between {i / N_BINS:g} and {(i + 1) / N_BINS:g}"
@@ -58,7 +55,7 @@ def histogram_plot(selection: Selection) -> Plot:
     even = len(p) / N_BINS
     return Plot(
         "All p-values",
-        f"p-value given all others (line: {even:.3g} if nothing mattered)",
+        f"p-value given all others (line: {even:.3g} if uniform)",
         "features",
         (*marks, Rule(even, "")),
         x_ticks=tuple(Tick(float(i), f"{i / N_BINS:g}") for i in range(0, N_BINS + 1, 4)),
@@ -68,22 +65,22 @@ def histogram_plot(selection: Selection) -> Plot:
 
 
 def alone_plot(selection: Selection) -> Plot:
-    """Every feature alone against the same feature given all others."""
-    evidence = selection.evidence
+    """Marginal p-value of every feature against that given all others."""
+    evidence = evidence_of(selection)
     alone = -np.log10(evidence.marginal) + 0.0
     order = evidence.tested[np.argsort(-np.maximum(alone, evidence.scores)[evidence.tested])]
     drawn = order[:MOST_DOTS]
     chosen = np.isin(drawn, selection.selected)
-    explained = np.array([selection.outcome(k) == "explained by others" for k in drawn])
+    explained = selection.outcomes[drawn] == "explained by others"
     roles = {"kept": ~chosen & ~explained, "negative": explained, "selected": chosen}
-    tips = [f"{about(selection, k)}, p alone {evidence.marginal[k]:.3g}" for k in drawn]
+    tips = [f"{about(selection, k)}, marginal p {evidence.marginal[k]:.3g}" for k in drawn]
     cut, said = _cut_off(selection)
     size = 1.05 * max(float(alone.max()), float(evidence.scores.max()), cut)
     ends = np.array([0.0, size])
     return Plot(
-        "Alone and given all others",
-        "zeros of p alone (-log10 p)",
-        "zeros of p given all others",
+        "Marginal and conditional p-values",
+        "-log10 of the marginal p-value",
+        "-log10 of the p-value given all others",
         (
             Line(ends, ends, "other"),
             Rule(cut, said),
@@ -96,25 +93,27 @@ def alone_plot(selection: Selection) -> Plot:
 
 def fits_plot(selection: Selection) -> Plot:
     """Share of the target's variance that each fit explains on rows left out."""
-    title = "What the fits of the target explain"
-    fits = _in_order(selection)[:MOST_PARTS]
+    title = "Variance of the target explained"
+    every, shapes = evidence_of(selection).fits, selection.plot_data.shapes
+    place = {name: i for i, name in enumerate(shapes[0].names)} if shapes else {}
+    fits = sorted(every, key=lambda fit: place.get(fit.target, len(place)))[:MOST_FITS]
     if all(share <= 0 for fit in fits for share in fit.explained.values()):
-        return Plot(title, nothing="No fit explains anything of the target on rows left out.")
-    kinds = kinds_of_fit(selection)
+        return Plot(title, nothing="No fit explains any variance of the target on rows left out.")
+    kinds = list(every[0].explained)
     marks: list[Mark] = []
-    for i, (kind, role) in enumerate(kinds):
-        shares = np.array([fit.explained[kind] for fit in fits])
+    for i, kind in enumerate(kinds):
+        shares = np.maximum([fit.explained[kind] for fit in fits], 0.0)
         tips = [
-            f"{short(fit.part)}, {kind}: {100 * max(share, 0.0):.0f}% explained"
+            f"{short(fit.target)}, {kind}: {100 * share:.0f}% explained"
             for fit, share in zip(fits, shares, strict=True)
         ]
         rows = np.arange(len(fits), dtype=np.float64) if len(fits) > 1 else np.array([float(i)])
-        marks.append(Points(np.maximum(shares, 0.0), rows, role, tuple(tips)))
-    names = [short(fit.part, 60) for fit in fits] if len(fits) > 1 else [kind for kind, _ in kinds]
-    hidden = len(selection.evidence.fits) - len(fits)
+        marks.append(Points(shares, rows, FIT_ROLES[i % len(FIT_ROLES)], tuple(tips)))
+    names = [short(fit.target, 60) for fit in fits] if len(fits) > 1 else kinds
+    hidden = len(every) - len(fits)
     return Plot(
         title,
-        "share explained on rows left out",
+        "share of variance explained on rows left out",
         f"{hidden} more not drawn" if hidden else "",
         tuple(marks),
         x_limits=(0.0, 1.05),
@@ -123,40 +122,26 @@ def fits_plot(selection: Selection) -> Plot:
     )
 
 
-def _in_order(selection: Selection) -> list[Any]:
-    """Fits of classes in the order in which classes are shown, others as they are."""
-    shapes = selection.picture.shapes
-    place = {name: i for i, name in enumerate(shapes[0].names)} if shapes else {}
-    fits: tuple[Any, ...] = selection.evidence.fits
-    return sorted(fits, key=lambda fit: place.get(fit.part, len(place)))
-
-
 def relevance_plot(selection: Selection) -> Plot:
     """Relevance of every feature by rank; those of small p-value and the selected marked."""
-    return relevance_by_rank(selection, np.flatnonzero(selection.evidence.p_as_leads <= LEAD))
-
-
-def kinds_of_fit(selection: Selection) -> list[tuple[str, str]]:
-    """Kinds of fit of the target, and their colours."""
-    return [
-        (kind, FIT_ROLES[i % len(FIT_ROLES)])
-        for i, kind in enumerate(selection.evidence.fits[0].explained)
-    ]
+    p = evidence_of(selection).p_of_representatives
+    return relevance_by_rank(selection, np.flatnonzero(p <= FIRST_BAR))
 
 
 def _cut_off(selection: Selection) -> tuple[float, str]:
     """The score from which on features are selected, or that a single one would have needed."""
-    decision, rule = selection.decision, selection.evidence.multiplicity
+    decision, evidence = selection.decision, evidence_of(selection)
     if decision.selected.size:
         return decision.threshold, f"selected up to p = {10**-decision.threshold:.2g}"
-    needed = largest_alone(len(selection.evidence.p_of_hypotheses), decision.fdr, rule)
+    needed = evidence.rule.largest_alone(len(evidence.p_of_hypotheses), decision.fdr)
     return float(-np.log10(needed)), f"needed by a single feature: p = {needed:.2g}"
 
 
-FIGURES: dict[str, Callable[[Selection], Plot]] = {
+FIGURES: Figures = {
     "best": best_plot,
     "histogram": histogram_plot,
     "alone": alone_plot,
     "fits": fits_plot,
     "relevance": relevance_plot,
+    **EVERY,
 }

@@ -1,6 +1,6 @@
-"""What the report shows of a knockoff filter: figures; words.txt and captions.html say the rest."""
+"""What the report shows of a knockoff filter."""
 
 from .checks import CHECKS
-from .plots import FIGURES, most_false
+from .plots import FIGURES
 
-__all__ = ["CHECKS", "FIGURES", "most_false"]
+__all__ = ["CHECKS", "FIGURES"]

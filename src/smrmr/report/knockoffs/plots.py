@@ -1,13 +1,12 @@
-"""Describes the figures of the method: importances, FDP, relevance, lambda, knockoffs."""
-
-from collections.abc import Callable
+"""Describes the figures of the knockoff filter: W, FDP, relevance, lambda, exchangeability."""
 
 import numpy as np
 
 from ...paper.diagnose import SMALLEST_P
 from ...paper.threshold import false_discovery_bounds
 from ...selection import Selection
-from ..features import MOST_DOTS, about, by_role, relevance_by_rank
+from ...selection.knockoffs import evidence_of
+from ..features import EVERY, MOST_DOTS, Figures, about, by_role, relevance_by_rank
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick
 
 MOST_BARS = 200
@@ -16,7 +15,7 @@ MOST_BARS = 200
 def most_false(selection: Selection) -> int:
     """Most false features among the selected, with 95% confidence."""
     n = len(selection.decision.selected)
-    bounds = false_discovery_bounds(selection.W[selection.evidence.leads])
+    bounds = false_discovery_bounds(selection.W[evidence_of(selection).representatives])
     return int(bounds[n - 1]) if 0 < n <= len(bounds) else n
 
 
@@ -37,7 +36,7 @@ def importance_plot(selection: Selection) -> Plot:
     tips = [about(selection, k) for k in drawn]
     ranks = np.arange(1, len(drawn) + 1, dtype=np.float64)
     marks = by_role(Stems, ranks, W[drawn], tips, roles)
-    threshold = selection.decision.threshold if len(selection.evidence.draws) == 1 else np.inf
+    threshold = selection.decision.threshold if len(evidence_of(selection).draws) == 1 else np.inf
     if threshold < np.inf:
         marks += [
             Rule(threshold, f"threshold {threshold:.3g}"),
@@ -48,7 +47,7 @@ def importance_plot(selection: Selection) -> Plot:
     return Plot(
         title,
         f"rank by size of W{left_out}",
-        "W" if len(selection.evidence.draws) == 1 else "mean W",
+        "W" if len(evidence_of(selection).draws) == 1 else "mean W",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
         y_limits=(-1.08 * deepest, 1.08 * max(float(W.max()), deepest * (W.max() <= 0))),
@@ -111,14 +110,14 @@ def _plot_of_lists(
 
 def relevance_plot(selection: Selection) -> Plot:
     """Relevance of every feature by rank; those that passed the screen and the selected marked."""
-    return relevance_by_rank(selection, selection.evidence.kept)
+    return relevance_by_rank(selection, evidence_of(selection).kept)
 
 
 def lambda_plot(selection: Selection) -> Plot:
     """Held-out loss along the path of lambda, with the lambda that was chosen."""
     title = "Choice of lambda"
     marks: list[Mark] = []
-    draws = selection.evidence.draws
+    draws = evidence_of(selection).draws
     for draw in draws:
         usable = np.isfinite(draw.losses) & (draw.lams > 0)
         if not usable.any():
@@ -138,7 +137,7 @@ def lambda_plot(selection: Selection) -> Plot:
 
 def diagnosis_plot(selection: Selection) -> Plot:
     """P-values of the tests of exchangeability, one dot per draw."""
-    found = [draw.diagnosis for draw in selection.evidence.draws]
+    found = [draw.diagnosis for draw in evidence_of(selection).draws]
     tests = [("classifier", "accuracy"), ("squared ranks", "curve"), ("second moments", "moment")]
     marks: list[Mark] = []
     for at, (name, test) in enumerate(tests):
@@ -148,7 +147,7 @@ def diagnosis_plot(selection: Selection) -> Plot:
         marks += by_role(Points, np.maximum(p, 1e-3), np.full(len(p), float(at)), tips, roles)
     marks.append(Rule(SMALLEST_P, f"fails below {SMALLEST_P:.2g}", vertical=True))
     return Plot(
-        "Can knockoffs be told from features?",
+        "Are knockoffs exchangeable with features?",
         "p-value of the test",
         marks=tuple(marks),
         x_log=True,
@@ -158,10 +157,11 @@ def diagnosis_plot(selection: Selection) -> Plot:
     )
 
 
-FIGURES: dict[str, Callable[[Selection], Plot]] = {
+FIGURES: Figures = {
     "importance": importance_plot,
     "fdp": fdp_plot,
     "relevance": relevance_plot,
     "lambda": lambda_plot,
     "diagnosis": diagnosis_plot,
+    **EVERY,
 }

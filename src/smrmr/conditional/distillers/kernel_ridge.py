@@ -1,0 +1,230 @@
+"""Kernel ridge regression on a few features, as seen from each row left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...measures.kernel_loops import exponentiate
+from ...runs.compiled import compiled
+from ...types import Indices, Matrix, Vector
+from .regressors import Regressors
+
+Array = NDArray[Any]
+Mix: TypeAlias = tuple[float, float, float]
+
+# weights of a linear kernel, a sum of Gaussians per feature, and one Gaussian of all of them
+MIXES: tuple[Mix, ...] = ((1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1), (0.3, 0.3, 1))
+RIDGES = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30, 100])
+MOST_LANDMARKS = 200  # rows that stand for all, where there are more
+KNOTS = np.linspace(-3, 3, 9)  # points that stand for all values of a feature
+MOST_JUDGED = 2000  # rows from which mix and ridge are chosen, with half of the landmarks
+ROWS_AT_ONCE = 2048  # whose kernels are held together
+MOST_HELD = 20_000  # rows whose kernels are held between two passes
+LEAST_LEFT = 1e-3  # of 1 less the leverage of a row
+JITTER = 1e-9  # of the trace of a kernel, so that its Cholesky factor exists
+
+
+@dataclass(eq=False)
+class KernelRidge:
+    r"""A fit of y to a few features, seen from each row left out.
+
+    With :math:`H = K (K + \rho I)^{-1}` and K a centred kernel, row i left out has the residual
+    :math:`(y - Hy)_i / (1 - H_{ii} - 1/n)`. The mix of kernels and the ridge :math:`\rho` are those
+    of least squared error left out. Above 200 rows the kernel goes through landmarks and knots;
+    above 2,000 mix and ridge are chosen, and the error is estimated, from so many rows.
+
+    Parameters
+    ----------
+    basis, columns
+        The features, and which of them take part; if none does, the residual of a row is its
+        deviation from the mean of the others.
+    y
+        Target of mean 0.
+    """
+
+    regressors: Regressors
+    columns: tuple[int, ...]
+    y: Vector
+
+    @cached_property
+    def error(self) -> float:
+        """Mean squared residual of rows left out."""
+        if len(self.y) > MOST_JUDGED and self.columns:
+            return self._choice[0]
+        return float(np.mean(self.residual**2))
+
+    @cached_property
+    def residual(self) -> Vector:
+        """Residual of every row under a fit to all others."""
+        n = len(self.y)
+        if not self.columns:
+            return np.asarray(self.y * n / (n - 1))
+        if n <= MOST_LANDMARKS:
+            return _from_whole_kernels(self._features(), self.y)
+        _, mix, ridge = self._choice
+        return _fit(self._features(), self.y, mix, ridge)
+
+    @cached_property
+    def _choice(self) -> tuple[float, Mix, float]:
+        features, y, n = self._features(), self.y, len(self.y)
+        points = features[:, _spread(n, MOST_LANDMARKS // 2)]
+        judged = _spread(n, MOST_JUDGED)
+        return _choose(features[:, judged], y[judged] - y[judged].mean(), points)
+
+    def _features(self) -> Matrix:
+        return self.regressors.features[list(self.columns)].astype(np.float64, copy=False)
+
+
+def _spread(n: int, most: int) -> Indices:
+    """At most so many of n positions, evenly spread."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
+
+
+def _from_whole_kernels(features: Matrix, y: Vector) -> Vector:
+    n = len(y)
+    bumps = [_bumps(row[None], row[None]) for row in features]
+    kernels = features.T @ features, sum(bumps), _bumps(features, features)
+    best, least = y, np.inf
+    for mix in MIXES:
+        kernel = np.asarray(sum(w * k for w, k in zip(mix, kernels, strict=True) if w))
+        kernel -= kernel.mean(axis=0)
+        values, vectors = np.linalg.eigh(kernel - kernel.mean(axis=1, keepdims=True))
+        values = np.maximum(values, 0.0)[:, None]
+        shrunk = values / (values + RIDGES)
+        left = np.maximum(1 - vectors**2 @ shrunk - 1 / n, LEAST_LEFT)
+        residuals = (y[:, None] - vectors @ (shrunk * (vectors.T @ y)[:, None])) / left
+        errors = np.mean(residuals**2, axis=0)
+        if errors.min() < least:
+            least, best = errors.min(), residuals[:, errors.argmin()]
+    return np.asarray(best)
+
+
+@dataclass(frozen=True, eq=False)
+class _Map:
+    """Features as columns whose inner products are kernels.
+
+    That is the features themselves, bumps of each around the knots, and bumps of all around points;
+    `to_factor` makes them a factor of the kernels, `weights` are those of the columns in a mix.
+    """
+
+    points: Matrix
+    mix: Mix = (1, 1, 1)
+
+    @property
+    def knots(self) -> Matrix:
+        return KNOTS[None] if self.mix[1] else KNOTS[None, :0]
+
+    @property
+    def landmarks(self) -> Matrix:
+        return self.points if self.mix[2] else self.points[:, :0]
+
+    def columns(self, features: Matrix) -> Matrix:
+        bumps = [_bumps(row[None], self.knots) for row in features]
+        return np.concatenate([features.T, *bumps, _bumps(features, self.landmarks)], axis=1)
+
+    def weights(self, mix: Mix) -> Vector:
+        size = len(self.points)
+        sizes = size, size * self.knots.shape[1], self.landmarks.shape[1]
+        return np.repeat(np.sqrt(mix), sizes)
+
+    @cached_property
+    def to_factor(self) -> Matrix:
+        size = len(self.points)
+        among = [np.eye(1)] * size
+        among += [_bumps(self.knots, self.knots)] * size
+        among += [_bumps(self.landmarks, self.landmarks)]
+        out = np.zeros((sum(map(len, among)),) * 2)
+        start = 0
+        for kernel in among:
+            stop = start + len(kernel)
+            with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
+            out[start:stop, start:stop] = np.linalg.inv(np.linalg.cholesky(with_jitter)).T
+            start = stop
+        return out
+
+
+def _choose(features: Matrix, y: Vector, points: Matrix) -> tuple[float, Mix, float]:
+    """Least mean squared error left out, by generalised cross-validation; its mix and ridge."""
+    n, everything = len(y), _Map(points)
+    columns = everything.columns(features)
+    columns -= columns.mean(axis=0)
+    to_factor = everything.to_factor
+    product, gain = to_factor.T @ (columns.T @ columns) @ to_factor, to_factor.T @ (columns.T @ y)
+    chosen = np.inf, MIXES[0], float(RIDGES[-1])
+    for mix in MIXES:
+        weights = everything.weights(mix)
+        of_mix = np.flatnonzero(weights)
+        weights = weights[of_mix]
+        inside = product[np.ix_(of_mix, of_mix)] * np.outer(weights, weights)
+        values, vectors = np.linalg.eigh(inside)
+        values = np.maximum(values, 0.0)[:, None]
+        squared = (vectors.T @ (weights * gain[of_mix]))[:, None] ** 2
+        explained = np.sum(squared * (values + 2 * RIDGES) / (values + RIDGES) ** 2, axis=0)
+        freedom = 1 + np.sum(values / (values + RIDGES), axis=0)
+        errors = (y @ y - explained) / n / (1 - freedom / n) ** 2
+        if errors.min() < chosen[0]:
+            chosen = float(errors.min()), mix, float(RIDGES[errors.argmin()])
+    return chosen
+
+
+def _fit(features: Matrix, y: Vector, mix: Mix, ridge: float) -> Vector:
+    """Residuals of all rows from inner products of columns.
+
+    Of many rows all have the same leverage, the mean.
+    """
+    n = len(y)
+    of_mix = _Map(features[:, _spread(n, MOST_LANDMARKS)], mix)
+    blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE)]
+    held = [of_mix.columns(features[:, rows]) for rows in blocks if n <= MOST_HELD]
+
+    def parts() -> Iterator[Matrix]:
+        return iter(held) if held else (of_mix.columns(features[:, rows]) for rows in blocks)
+
+    to_factor = of_mix.to_factor * of_mix.weights(mix)
+    size = len(to_factor)
+    product, gain, mean = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    for rows, part in zip(blocks, parts(), strict=True):
+        product += part.T @ part
+        gain += part.T @ y[rows]
+        mean += part.sum(axis=0) / n
+    product -= np.outer(mean, mean) * n
+    inside = to_factor.T @ product @ to_factor
+    to_fit = to_factor @ np.linalg.inv(np.linalg.cholesky(inside + ridge * np.eye(size))).T
+    slopes = to_fit @ (to_fit.T @ (gain - mean * y.sum()))
+    leverage: Any = np.sum((product @ to_fit) * to_fit) / n
+    residual = np.empty(n)
+    for rows, part in zip(blocks, parts(), strict=True):
+        centred = part - mean
+        if n <= MOST_JUDGED:
+            leverage = np.sum((centred @ to_fit) ** 2, axis=1)
+        residual[rows] = (y[rows] - centred @ slopes) / np.maximum(1 - leverage - 1 / n, LEAST_LEFT)
+    return residual
+
+
+def _bumps(features: Matrix, points: Matrix) -> Matrix:
+    """Gaussians between rows and points; of several features as large as their sum."""
+    out = np.empty((features.shape[1], points.shape[1]))
+    _fill_bumps(np.ascontiguousarray(features), np.ascontiguousarray(points), out)
+    return out
+
+
+@compiled
+def _fill_bumps(features: Array, points: Array, out: Array) -> None:
+    size, n = features.shape
+    for i in range(n):
+        row = out[i]
+        for j in range(len(row)):
+            row[j] = 0.0
+        for a in range(size):
+            for j in range(len(row)):
+                step = features[a, i] - points[a, j]
+                row[j] -= 0.5 * step * step / size
+        exponentiate(row)
+        for j in range(len(row)):
+            row[j] *= size

@@ -1,0 +1,74 @@
+"""Statistics of any dependence between residuals, which go by ranks alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ...types import Vector
+from .null import covariance_tail
+from .pairs import ResidualPairs
+from .rank_covariances import covariance_of_ranks, rank_table
+
+
+@dataclass(frozen=True)
+class ProjectionCorrelation:
+    """Projection correlation of r with e, ``"pc"`` for short.
+
+    Its null depends on the number of rows alone; r has lost `rank` dimensions, which shrinks it by
+    as much.
+
+    Parameters
+    ----------
+    weight, weight_with_abs
+        Weight in the combination of p-values, and where absolute values of features helped the fit
+        of the target.
+    """
+
+    weight: float = 0.35
+    weight_with_abs: float = 0.25
+    alias: ClassVar[str] = "pc"
+    only_mean: ClassVar[bool] = False
+
+    def p_values(self, pairs: ResidualPairs) -> Vector:
+        """One p-value for each pair of residuals.
+
+        Parameters
+        ----------
+        pairs
+            Residuals of features and target.
+
+        Returns
+        -------
+        ndarray
+            p-values, (k,).
+        """
+        n = pairs.n_rows
+        return covariance_tail(self._covariance(pairs) * ((n - pairs.rank) / n), n, self.alias)
+
+    def _covariance(self, pairs: ResidualPairs) -> Vector:
+        return pairs.projection_covariance
+
+
+@dataclass(frozen=True)
+class KernelIndependence(ProjectionCorrelation):
+    """HSIC of normal scores of r and e in the place of projection correlation, ``"hsic"``.
+
+    It is cautious below 100 rows.
+    """
+
+    alias: ClassVar[str] = "hsic"
+
+    def _covariance(self, pairs: ResidualPairs) -> Vector:
+        table = rank_table(self.alias, pairs.n_rows)
+        return covariance_of_ranks(pairs.target_ranks_by_feature, *table)
+
+
+@dataclass(frozen=True)
+class DistanceCorrelation(KernelIndependence):
+    """Distance correlation of normal scores in the place of projection correlation, ``"dcor"``.
+
+    It is cautious below 100 rows.
+    """
+
+    alias: ClassVar[str] = "dcor"

@@ -1,0 +1,199 @@
+"""Warns about data that are likely to mislead: rare values, ids, repeated rows, other indices."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems import setting, warn
+from ..types import Data, Indices, Mask
+from .frames import is_frame
+from .messages import named
+from .scaling import unit_columns
+
+MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, chance associations are large
+ROWS_AT_ONCE = 64  # between which columns that are decided are left out
+MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
+MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
+MOST_ROWS = 2000  # that are compared with each other
+FEWEST_COLUMNS, MOST_COLUMNS = 50, 500  # by which rows are compared
+LEAST_ALIKE = 0.6  # correlation of two rows that may be of one sample
+FAR = 5  # and how many standard deviations of all correlations it must be
+MANY_REPEATED = 0.2  # share of rows with such another one that is worth a warning
+FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients or plates
+MOST_PER_ID = 10  # rows per patient or plate, on average, if it is to be told from a class
+
+
+Pieces: TypeAlias = "Iterable[tuple[int, NDArray[Any]]]"
+"""Columns, some at a time: the number of the first, and their values."""
+
+
+def warn_about_rare(pieces: Pieces, name: Callable[[int], str]) -> None:
+    """Name the columns that are constant but for fewer than 5 values."""
+    rare = [start + int(k) for start, values in pieces for k in _rare(values)]
+    if rare:
+        warn(
+            f"columns {named(map(name, rare))} have fewer than {MIN_OTHER_VALUES} "
+            "values that differ from their most frequent one, so their association is large even "
+            "by chance. Read them with care, or drop the columns."
+        )
+
+
+def _rare(values: NDArray[Any]) -> Indices:
+    off_mode = _count_off_mode(values)
+    return np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
+
+
+def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the values of each column that differ from the most frequent one, as far as 5.
+
+    If at most 4 values differ from it, it is the median of any 9; so most columns are done with
+    after a few rows.
+    """
+    few = 2 * MIN_OTHER_VALUES - 1
+    if len(values) < few:
+        return np.asarray(len(values) - (values[:, None] == values).sum(axis=0).max(axis=0))
+    mode = np.sort(values[:few], axis=0)[MIN_OTHER_VALUES - 1]
+    counts = np.zeros(values.shape[1], dtype=np.int64)
+    undecided = np.arange(values.shape[1])
+    for start in range(0, len(values), ROWS_AT_ONCE):
+        rows = values[start : start + ROWS_AT_ONCE]
+        counts[undecided] += (rows[:, undecided] != mode[undecided]).sum(axis=0)
+        undecided = undecided[counts[undecided] < MIN_OTHER_VALUES]
+        if not undecided.size:
+            break
+    return counts
+
+
+def warn_about_ids(pieces: Pieces, name: Callable[[int], str]) -> None:
+    """Name the columns that look like sample ids: with sorted rows they are related to the target.
+
+    Such a column holds whole numbers that go up or down by the same step from row to row, or
+    every number of a range once, in any order. Numbers that are merely all different are not
+    named, for read counts of a gene often are; nor are more than 5 columns, or more than half of
+    them, which are ranks rather than ids. The first rows rule out nearly all columns.
+    """
+    found: list[int] = []
+    p = 0
+    for start, values in pieces:
+        p = start + values.shape[1]
+        if len(values) < MIN_ROWS_OF_IDS:
+            return
+        found += [start + int(k) for k in _likely_ids(values) if _counts(values[:, k])]
+        if len(found) > MAX_COLUMNS_OF_IDS:
+            return
+    if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
+        warn(
+            f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
+            "every number of a range once. If they are ids, drop the columns (of a file by "
+            f"{setting('id')} or {setting('drop')}), for ids of sorted rows pass for features."
+        )
+
+
+def _likely_ids(values: NDArray[Any]) -> Indices:
+    """Columns whose first rows are different whole numbers, at equal steps or close together."""
+    head = values[:MIN_ROWS_OF_IDS].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are no ids
+        steps, ordered = np.diff(head, axis=0), np.sort(head, axis=0)
+        whole = (head == np.rint(head)).all(axis=0) & (np.diff(ordered, axis=0) > 0).all(axis=0)
+        near = ordered[-1] - ordered[0] < len(values)
+    return np.flatnonzero(whole & ((steps == steps[0]).all(axis=0) | near))
+
+
+def _counts(column: NDArray[Any]) -> bool:
+    """Whether a column goes by equal steps, or is made of consecutive numbers in any order."""
+    with np.errstate(over="ignore"):
+        steps = np.diff(column)
+    return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())
+
+
+def warn_about_repeated_ids(pieces: Pieces, nominal: Mask, name: Callable[[int], str]) -> None:
+    """Name the columns that look like ids of patients or plates of several rows each.
+
+    Such a column holds ten different whole numbers or more, each of them on two rows or more that
+    follow one another; or it is nominal, with so many classes of ten rows or fewer on average.
+    """
+    found: list[int] = []
+    for start, values in pieces:
+        labels = nominal[start : start + values.shape[1]]
+        classes = np.where(labels, values.max(axis=0) + 1, 0)
+        many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= len(values))
+        likely = many | ((values[0] == values[1]) & (values[-1] == values[-2]))
+        found += [
+            start + int(k) for k in np.flatnonzero(likely) if many[k] or _names_runs(values[:, k])
+        ]
+    if 0 < len(found) <= MAX_COLUMNS_OF_IDS:
+        warn(
+            f"columns {named(map(name, found))} look like ids of patients, plates or the like, of "
+            "several rows each. If they are, rows are not independent: leave the columns out of X "
+            f"and say which rows belong together, {setting('groups', ...)}."
+        )
+
+
+def _names_runs(column: NDArray[Any]) -> bool:
+    """Whether equal values follow one another, twice at least, and are whole numbers."""
+    starts = np.flatnonzero(np.diff(column)) + 1
+    lengths = np.diff(np.concatenate([[0], starts, [len(column)]]))
+    n_values = len(np.unique(column))
+    whole = bool((column == np.rint(column)).all())
+    return whole and len(lengths) == n_values >= FEWEST_REPEATED_IDS and lengths.min() > 1
+
+
+def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray[Any]]) -> None:
+    """Warn of rows that look as if samples were measured more than once.
+
+    That is if many rows have another one that they correlate with far more than rows do by chance.
+    """
+    n, p = shape
+    if n > MOST_ROWS or p < FEWEST_COLUMNS:
+        return
+    some = np.unique(np.linspace(0, p - 1, MOST_COLUMNS).astype(np.intp))
+    columns = unit_columns(read(some))
+    columns = columns[:, columns.any(axis=0)]
+    if columns.shape[1] < FEWEST_COLUMNS:
+        return
+    rows = unit_columns(columns.T)
+    likeness = rows.T @ rows
+    np.fill_diagonal(likeness, 0.0)
+    nearest = likeness.max(axis=1)
+    spread_of_pairs = 1.5 * np.median(np.abs(likeness))  # which repeated rows hardly change
+    repeated = int(np.sum(nearest > max(LEAST_ALIKE, FAR * spread_of_pairs)))
+    if repeated >= MANY_REPEATED * n:
+        warn(
+            f"{repeated} of {n} rows are far more like another row than chance allows. If samples "
+            "were measured more than once, or come from one patient, plate or family, rows are not "
+            "independent, and more false features than the level allows may be selected. Say which "
+            f"rows belong together: {setting('groups', ...)}."
+        )
+
+
+def warn_about_index(X: Data, beside: Mapping[str, Data]) -> None:
+    """Warn of tables whose rows have other labels than those of X: rows are matched by position.
+
+    Labels are compared as text. Numbers that pandas gives rows by itself are no labels.
+    """
+    for name, data in beside.items():
+        if not (_is_labelled(X) and _is_labelled(data)) or X.index.equals(data.index):
+            continue
+        ours, theirs = ([str(label) for label in table.index] for table in (X, data))
+        differ = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
+        if not differ:
+            continue
+        advice = f"If their order is right, use {name}.reset_index(drop=True)."
+        if sorted(ours) == sorted(theirs):
+            advice = f"They are the same labels in another order: use {name}.loc[X.index]."
+        warn(
+            f"rows of X and {name} are matched by position, not by index, and their labels differ, "
+            f"such as {differ[0][0]!r} in X and {differ[0][1]!r} in {name}. {advice}"
+        )
+
+
+def _is_labelled(data: Data) -> bool:
+    """Whether data are a pandas table or column whose rows were given labels."""
+    if not is_frame(data):
+        return False
+    import pandas as pd  # loaded already
+
+    index = data.index
+    return not (isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index))))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.columns import Columns, as_columns
 from ..features.copies import Copies
+from ..problems import Problem, setting
 from ..settings import ComparesBySettings
 from ..types import Data, Indices
 from .diagnose import check_pair, refuse_categories
@@ -43,9 +44,9 @@ class Given(ComparesBySettings):
         if not self.repeatable:
             return
         if n_draws > 1:
-            raise ValueError(
-                f"n_draws={n_draws} needs fresh knockoffs each time, but one array was given. Pass "
-                "a function that draws them, or n_draws=1."
+            raise Problem(
+                f"{setting('n_draws', n_draws)} needs fresh knockoffs each time, but one array was "
+                f"given. Pass a function that draws them, or {setting('n_draws', 1)}."
             )
         _checked(columns.values, self.knockoffs)
 

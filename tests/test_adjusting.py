@@ -17,7 +17,7 @@ from smrmr import Recipe, Selection, SmRMR, select
 from smrmr.cli.commands import app
 from smrmr.data.covariates import read_covariates
 from smrmr.data.study import adjusted, read_study
-from smrmr.data.survival import deviance_residuals, martingale_residuals
+from smrmr.data.targets.survival import deviance_residuals, martingale_residuals
 from smrmr.paper.folds import deal_folds
 from smrmr.paper.pairs import Pairs
 from smrmr.paper.screening import split_rows
@@ -135,6 +135,19 @@ def test_groups_of_rows_are_means_where_the_target_is_theirs(rng):
     np.testing.assert_allclose(found.p_values, expected.p_values, rtol=1e-9)
     assert (found.row_comparison, found.n_groups_of_rows, found.n_rows) == ("means", 30, 30)
     assert "means of features per group, 30 in all" in say(found, "methods")
+
+
+def test_groups_of_rows_are_no_covariate(rng):
+    """Law: names of covariates are the user's, whatever they are; groups are told elsewhere."""
+    X = rng.standard_normal((150, 8)) + rng.standard_normal((30, 8))[GROUPS]
+    y = X[:, 0] + rng.standard_normal(150)
+    ages = {"groups of rows": rng.standard_normal(150)}
+    found = select(X, y, covariates=ages, groups=GROUPS)
+    assert found.covariates == ("groups of rows",)
+    assert (found.row_comparison, found.n_groups_of_rows) == ("within", 30)
+    renamed = select(X, y, covariates={"age": ages["groups of rows"]}, groups=GROUPS)
+    np.testing.assert_array_equal(found.p_values, renamed.p_values)
+    assert select(X, y, groups=GROUPS).covariates == ()
 
 
 def test_rows_are_compared_within_groups(rng):
@@ -358,7 +371,7 @@ def test_kept_features_are_covariates(rng):
     np.testing.assert_allclose(kept.p_values_[others], given.p_values, rtol=1e-6)
     assert {"g5", "g20", "g21"} <= set(kept.get_feature_names_out())
     assert kept.selection_.outcome("g5") == "always kept"
-    assert "always kept, as was asked" in kept.selection_.explain("g20")
+    assert "always kept, as requested" in kept.selection_.explain("g20")
     with pytest.raises(ValueError, match="always_keep: there is no feature 'g99'"):
         SmRMR(always_keep=["g99"]).fit(frame, y)
 

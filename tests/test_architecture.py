@@ -15,6 +15,7 @@ from smrmr import Recipe, simulate
 from smrmr.conditional.inputs import prepare_inputs
 from smrmr.data.study import read_study
 from smrmr.features.groups import find_groups
+from smrmr.features.rank_table import RankTable
 from smrmr.runs.work import Work
 from smrmr.settings import as_generator
 
@@ -84,18 +85,20 @@ def test_tests_see_the_shapes_it_tells(study):
     columns = study.columns
     assert f"`columns` of {columns.n_rows} by {columns.n_columns:,}, `target` of 100" in TEXT
     cuts = recipe.cuts_for(columns.n_rows, columns.n_columns)
-    groups = find_groups(columns, recipe.control.by_rank, cuts, None, work)
+    ranks = RankTable.of(columns)
+    groups = find_groups(ranks, recipe.control.by_rank, cuts, None, work)
     assert {len(numbers) for numbers in groups.hypotheses} == {5000}
-    n_genes, n_rows = prepare_inputs(study, groups, "pc", work).Z.shape
+    n_genes, n_rows = prepare_inputs(study, ranks, groups, recipe.control.statistics, work).Z.shape
     assert f"`Z` of {n_genes:,} by {n_rows}" in TEXT
 
 
 def test_knockoffs_see_the_numbers_it_tells(study):
     recipe, work = Recipe(control="knockoffs"), Work(1)
-    groups = find_groups(study.columns, recipe.control.by_rank, (1.0,), None, work)
+    ranks = RankTable.of(study.columns)
+    groups = find_groups(ranks, recipe.control.by_rank, (1.0,), None, work)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a draw may fail its diagnosis
-        evidence = recipe.control.weigh(study, groups, 0.3, as_generator(0), work)
+        evidence = recipe.control.weigh(study, ranks, groups, 0.3, as_generator(0), work)
     (draw,) = evidence.draws
     kept = len(draw.kept)
     assert f"looks at {draw.n_screen} rows alone" in TEXT

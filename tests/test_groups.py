@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from itertools import pairwise
 from operator import mul
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 import smrmr.features.alike as alike_module
 import smrmr.features.near as near_module
+import smrmr.features.rank_table as table_module
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.conditional.calibration import calibrate
@@ -24,11 +26,13 @@ from smrmr.conditional.rules import BenjaminiHochberg, innermost
 from smrmr.data import read_data
 from smrmr.data.columns import Columns
 from smrmr.data.feature_groups import groups_named
+from smrmr.data.ranks import average_ranks
 from smrmr.features.alike import find_alike
 from smrmr.features.copies import find_copies
 from smrmr.features.fingerprints import _digests, _weights
 from smrmr.features.groups import find_groups
 from smrmr.features.near import near_pairs
+from smrmr.features.rank_table import RankTable
 from smrmr.features.user_groups import read_feature_groups
 from smrmr.report import render
 from smrmr.runs.work import Work
@@ -53,6 +57,39 @@ def in_blocks(rng, n=150, blocks=20, size=5, likeness=0.9):
     return X, y
 
 
+# -- ranks
+
+
+@pytest.mark.parametrize("memory", [10**9, 100])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8])
+def test_the_table_holds_doubled_ranks(dtype, memory, rng):
+    """Oracle: scipy's ranks, whether the table keeps them, and for a span of its columns."""
+    X = rng.integers(-5, 5, (30, 12)).astype(dtype)
+    table = RankTable.of(Columns.bare(X), Work(max_memory=memory))
+    which, expected = np.array([7, 3, 3, 11]), 2 * rankdata(X, axis=0).T
+    for _ in range(2):
+        np.testing.assert_array_equal(table.ranks(which), expected[which])
+    np.testing.assert_array_equal(table.span(2, 9).ranks(np.array([1, 6])), expected[[3, 8]])
+    assert (table.kept is None) == (memory == 100)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).ranks(which), expected[which])
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_columns_are_ranked_once(n_jobs, rng, monkeypatch):
+    """Law: copies, clusters and likeness together rank every column of many values once."""
+    ranked = []
+
+    def counted(values, axis=-1):
+        ranked.append(len(values))
+        return average_ranks(values, axis)
+
+    monkeypatch.setattr(table_module, "average_ranks", counted)
+    table, work = RankTable.of(Columns.bare(correlated(rng))), Work(n_jobs=n_jobs)
+    groups = find_groups(table, True, (1.0, 0.7), None, work)
+    alike_module.likeness_to(table, groups.partitions[1])
+    assert sum(ranked) == 150
+
+
 # -- how groups are found
 
 
@@ -64,7 +101,7 @@ def test_groups_are_those_of_average_linkage(rng):
     tree = linkage(distance[np.triu_indices(150, 1)], "average")
     told = []
     work = Work(progress=lambda stage, done, total: told.append((stage, done / total)))
-    found = find_alike(Columns.bare(X), np.arange(150), CUTS, work)
+    found = find_alike(RankTable.of(Columns.bare(X)), np.arange(150), CUTS, work)
     assert told[-1] == ("look-alikes", 1.0)
     for cut, labels in zip(CUTS, found, strict=True):
         expected = fcluster(tree, 1 - cut, "distance")
@@ -78,9 +115,9 @@ def test_groups_do_not_depend_on_order_or_sign(rng):
     """Law: columns in another order, turned or bent, are grouped the same way, ties too."""
     X = rng.integers(0, 3, (40, 15)).repeat(6, axis=1) + (rng.random((40, 90)) < 0.15)
     columns, rows = rng.permutation(90), rng.permutation(40)
-    (labels,) = find_alike(Columns.bare(X), np.arange(90), (0.6,), Work())
+    (labels,) = find_alike(RankTable.of(Columns.bare(X)), np.arange(90), (0.6,), Work())
     changed = np.exp(-1.0 * X)[rows][:, columns]
-    (again,) = find_alike(Columns.bare(changed), np.arange(90), (0.6,), Work())
+    (again,) = find_alike(RankTable.of(Columns.bare(changed)), np.arange(90), (0.6,), Work())
     np.testing.assert_array_equal(same_group(again), same_group(labels)[np.ix_(columns, columns)])
     assert 10 < len(np.unique(labels)) < 80
 
@@ -90,14 +127,16 @@ def test_too_many_columns_in_one_chain_are_split_by_a_higher_cut(rng, monkeypatc
     monkeypatch.setattr(alike_module, "MOST_LINKED", 40)
     monkeypatch.setattr(alike_module, "LARGE", 1.0)  # which has a warning of its own
     X = correlated(rng, p=200, factors=3)
-    ranks = alike_module._unit_ranks(Columns.bare(X), np.arange(200), Work())
+    ranks = alike_module._unit_ranks(RankTable.of(Columns.bare(X)), np.arange(200), Work())
     parts = [members for members, _ in alike_module._connected(ranks, 0.3)]
     assert max(map(len, parts)) <= 40
     assert len(np.unique(np.concatenate(parts))) == sum(map(len, parts))
     ((nearly, _),) = alike_module._connected(np.repeat(ranks[:1], 60, axis=0), 0.7)
     assert len(nearly) == 60
-    with pytest.warns(UserWarning, match=r"hang together at a cut of 0.3, more than the 40"):
-        find_alike(Columns.bare(X), np.arange(200), (0.3,), Work())
+    with pytest.warns(
+        UserWarning, match=r"form one cluster at a correlation of 0.3, more than the 40"
+    ):
+        find_alike(RankTable.of(Columns.bare(X)), np.arange(200), (0.3,), Work())
 
 
 def test_far_columns_are_compared_only_in_small_tables(rng, monkeypatch):
@@ -108,7 +147,7 @@ def test_far_columns_are_compared_only_in_small_tables(rng, monkeypatch):
     X[:, 110], X[:, 3] = X[:, 0] + 0.1 * X[:, 110], X[:, 1] + 0.1 * X[:, 3]
     for all_pairs, far in ((1000, True), (100, False)):
         monkeypatch.setattr(alike_module, "ALL_PAIRS", all_pairs)
-        (labels,) = find_alike(Columns.bare(X), np.arange(120), (0.8,), Work())
+        (labels,) = find_alike(RankTable.of(Columns.bare(X)), np.arange(120), (0.8,), Work())
         assert labels[3] == 1
         assert (labels[110] == 0) == far
 
@@ -116,9 +155,9 @@ def test_far_columns_are_compared_only_in_small_tables(rng, monkeypatch):
 def test_a_group_of_half_the_table_is_warned_of(rng):
     X = np.column_stack([correlated(rng, p=60, factors=1), rng.standard_normal((60, 60))])
     with pytest.warns(
-        UserWarning, match=r"holds \d+ of 120 columns: at a cut of 0.2 .* A cut of 0"
+        UserWarning, match=r"correlation of 0.2, \d+ of 120 columns form one cluster.* alike=0"
     ):
-        find_alike(Columns.bare(X), np.arange(120), (0.2,), Work())
+        find_alike(RankTable.of(Columns.bare(X)), np.arange(120), (0.2,), Work())
 
 
 def test_copies_stay_together_and_shared_groups_are_one_hypothesis(rng):
@@ -126,7 +165,7 @@ def test_copies_stay_together_and_shared_groups_are_one_hypothesis(rng):
     X = rng.standard_normal((200, 5))
     X[:, 1] = X[:, 0] + 0.4 * X[:, 1]
     X[:, 2], X[:, 4] = -2 * X[:, 0], 7.0
-    groups = find_groups(Columns.bare(X), True, (1.0, 0.7, 0.6))
+    groups = find_groups(RankTable.of(Columns.bare(X)), True, (1.0, 0.7, 0.6))
     assert [labels.tolist() for labels in groups.partitions] == [
         [0, 1, 0, 3, 4],
         [0, 0, 0, 3, 4],

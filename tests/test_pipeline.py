@@ -237,7 +237,7 @@ def test_renaming_classes_changes_nothing(control):
     assert set(one.plot_data.labels) == {"well", "ill"}
     content, renamed = comparable(one), comparable(two)
     for told in (content, renamed):
-        part = told["picture"]
+        part = told["plot_data"]
         del part["labels"]
         for fit in told["evidence"].get("fits", ()):
             del fit["part"]  # the name of a class
@@ -626,7 +626,7 @@ def test_features_that_coincide_on_the_selecting_rows_cannot_be_selected():
     assert found.copies == ()
     assert {5, 10} <= set(found.evidence.kept.tolist())  # so that what follows can fail
     assert found.W[5] == found.W[10] == 0
-    assert "nothing can tell them apart" in found.explain(10)
+    assert "they cannot be separated" in found.explain(10)
 
 
 def test_other_measures_do_not_take_monotone_transforms_for_copies(rng):

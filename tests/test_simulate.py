@@ -185,7 +185,7 @@ def test_same_seed_same_draw():
 
 def test_bad_designs_are_refused():
     assert set(DESIGNS) == set(PRINTED) | set(OWN) | ODD
-    with pytest.raises(ValueError, match=r"1\.a, 1\.b"):
+    with pytest.raises(ValueError, match=r"'1\.a', '1\.b'"):
         smrmr.simulate("4.z", 10, 10)
     with pytest.raises(ValueError, match="91 features"):
         smrmr.simulate("1.d", 10, 90)

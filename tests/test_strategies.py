@@ -73,8 +73,8 @@ class Leaky:
     alias: ClassVar[str] = "leaky"
 
     def fit(self, problem, out):
-        b = np.linalg.lstsq(problem.regressors.features.T, problem.target.y, rcond=None)[0]
-        residual = problem.target.y - b @ problem.regressors.features
+        b = np.linalg.lstsq(problem.regressors.features.T, problem.target.values, rcond=None)[0]
+        residual = problem.target.values - b @ problem.regressors.features
         return Distilled(residual, residual, np.arange(problem.n_features))
 
 
@@ -85,7 +85,7 @@ class Mean:
     alias: ClassVar[str] = "mean"
 
     def fit(self, problem, out):
-        return Distilled(problem.target.y, problem.target.y, out[:0], depends_on=out[:0])
+        return Distilled(problem.target.values, problem.target.values, out[:0], depends_on=out[:0])
 
 
 @dataclass(frozen=True)

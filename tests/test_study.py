@@ -99,7 +99,7 @@ def test_columns_that_look_like_ids_are_named(kind, dtype, rng):
     frame = pd.DataFrame(rng.poisson(300, size=(150, 8))).add_prefix("gene")
     frame.insert(3, "patient", ids(kind, 150, rng).astype(dtype))
     y = rng.normal(size=150)
-    with pytest.warns(UserWarning, match=r"columns patient look like sample ids.*by id or drop"):
+    with pytest.warns(UserWarning, match=r"columns patient look like sample ids.*drop the columns"):
         read_study(frame, y)
     with pytest.warns(UserWarning, match=r"columns x3 look like sample ids"):
         read_study(frame.to_numpy(dtype=dtype), y)

@@ -21,7 +21,7 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from smrmr import simulate
-from smrmr.conditional.scores import columns_of, doubled_ranks, normal_scores, standardised
+from smrmr.conditional.scores import doubled_ranks, normal_scores, standardised, target_columns
 from smrmr.data.target import as_target
 from smrmr.types import Matrix
 
@@ -76,7 +76,7 @@ def main(seeds: int) -> None:
         shares = []
         for seed in range(seeds):
             data = simulate(design, random_state=9000 + seed, **SIZE)
-            y = columns_of(as_target(data.y, data.target), np.empty((0, len(data.y))))[0].y
+            y = target_columns(as_target(data.y, data.target), np.empty((0, len(data.y))))[0].values
             shares.append(explained(normal_scores(doubled_ranks(data.X.T)), y))
         if i == 0:
             titles = [name.replace("|", "\\|") for name in shares[0]]

@@ -16,6 +16,7 @@ from .conditional import ConditionalEvidence, ConditionalTests
 from .data.study import Study
 from .decision import Decidable
 from .features.groups import Groups
+from .features.rank_table import RankTable
 from .measures.protocol import Measure
 from .paper import KnockoffEvidence, KnockoffFilter
 from .runs.work import Work
@@ -106,8 +107,11 @@ class Controller(Protocol):
     def prepare(self, study: Study) -> Study:
         """The data as this controller takes them; a ValueError for what it cannot take."""
 
+    def relevance(self, study: Study, ranks: RankTable, work: Work) -> Vector:
+        """Association of every feature with the target, adjusted for nothing."""
+
     def weigh(
-        self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
+        self, study: Study, ranks: RankTable, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> Evidence:
         """Evidence about all features or groups."""
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import ndtr
 
-from .settings import as_generator
+from .problems import Problem, setting
+from .settings import as_generator, check_choice
 from .types import Indices, Matrix, Vector
 
 Features: TypeAlias = Callable[[int, int, Generator], Matrix]
@@ -118,53 +119,47 @@ def _genotypes(n: int, p: int, rng: Generator) -> Matrix:
     return np.asarray(alleles[:n].astype(np.float64) + alleles[n:])
 
 
+def _noisy(signal: Callable[[Matrix], Vector]) -> Response:
+    return lambda x, rng: signal(x) + rng.standard_normal(len(x))
+
+
 def _linear(*slopes: float) -> Response:
-    return lambda x, rng: x @ np.array(slopes) + rng.standard_normal(len(x))
+    return _noisy(lambda x: x @ np.array(slopes))
 
 
-def _smooth_and_steep(x: Matrix, rng: Generator) -> Vector:
+def _smooth_and_steep(x: Matrix) -> Vector:
     signal = 5 * x[:, 0] + 2 * np.sin(np.pi * x[:, 1] / 2) + 2 * np.maximum(x[:, 2], 0)
-    return np.asarray(signal + 2 * np.exp(5 * x[:, 3]) + rng.standard_normal(len(x)))
+    return np.asarray(signal + 2 * np.exp(5 * x[:, 3]))
 
 
-def _poles_and_steps(x: Matrix, rng: Generator) -> Vector:
-    signal = 3 * x[:, 0] + 3 * x[:, 1] ** 3 + 3 / x[:, 2] + 5 * (x[:, 3] > 0)
-    return np.asarray(signal + rng.standard_normal(len(x)))
+def _poles_and_steps(x: Matrix) -> Vector:
+    return np.asarray(3 * x[:, 0] + 3 * x[:, 1] ** 3 + 3 / x[:, 2] + 5 * (x[:, 3] > 0))
+
+
+def _same_sign(x: Matrix) -> Vector:
+    """Pairs of features that carry no information alone."""
+    return np.asarray(np.sign(x[:, ::2] * x[:, 1::2]).sum(axis=1))
+
+
+def _steps_and_even(x: Matrix) -> Vector:
+    return np.asarray(2 * np.tanh(2 * x[:, :5]).sum(axis=1) + 2 * np.abs(x[:, 5:]).sum(axis=1))
+
+
+def _waves(x: Matrix) -> Vector:
+    return np.asarray(3 * np.cos(np.pi * x / 1.5).sum(axis=1))
 
 
 def _poisson(x: Matrix, rng: Generator) -> Vector:
     return np.asarray(rng.poisson(np.exp(x.sum(axis=1))), dtype=np.float64)
 
 
+def _spread(x: Matrix, rng: Generator) -> Vector:
+    """Features that say how far y is from 0, and nothing of where it is."""
+    return np.asarray(np.exp(x.sum(axis=1)) * rng.standard_normal(len(x)))
+
+
 def _exceeds_one(x: Matrix, rng: Generator) -> Vector:
     return np.asarray(np.exp(x.sum(axis=1)) > 1, dtype=np.float64)
-
-
-def _same_sign(x: Matrix, rng: Generator) -> Vector:
-    """Pairs of features that tell nothing alone."""
-    return np.asarray(np.sign(x[:, ::2] * x[:, 1::2]).sum(axis=1) + rng.standard_normal(len(x)))
-
-
-def _bowls(x: Matrix, rng: Generator) -> Vector:
-    return np.asarray((x + x**2).sum(axis=1) + rng.standard_normal(len(x)))
-
-
-def _even(x: Matrix, rng: Generator) -> Vector:
-    return np.asarray(2 * np.abs(x).sum(axis=1) + rng.standard_normal(len(x)))
-
-
-def _steps_and_even(x: Matrix, rng: Generator) -> Vector:
-    signal = 2 * np.tanh(2 * x[:, :5]).sum(axis=1) + 2 * np.abs(x[:, 5:]).sum(axis=1)
-    return np.asarray(signal + rng.standard_normal(len(x)))
-
-
-def _waves(x: Matrix, rng: Generator) -> Vector:
-    return np.asarray(3 * np.cos(np.pi * x / 1.5).sum(axis=1) + rng.standard_normal(len(x)))
-
-
-def _spread(x: Matrix, rng: Generator) -> Vector:
-    """Features that tell how far y is from 0, and nothing of where it is."""
-    return np.asarray(np.exp(x.sum(axis=1)) * rng.standard_normal(len(x)))
 
 
 def _largest_sum(x: Matrix, rng: Generator) -> Vector:
@@ -173,30 +168,29 @@ def _largest_sum(x: Matrix, rng: Generator) -> Vector:
 
 
 _sum_of_ten: Response = _linear(*[1] * 10)
-_null: Response = _linear()
 
 DESIGNS: dict[str, Design] = {
     "1.a": Design((0, 5), _independent, _linear(4, 8)),
     "1.b": Design((0, 10, 20, 30), _independent, _linear(1, 2, 4, 8)),
     "1.c": Design((0, 10, 20, 30), _chained, _linear(1, 2, 4, 8)),
     "1.d": Design(TENS, _chained, _sum_of_ten),
-    "2.a": Design((0, 10, 20, 30), _chained, _smooth_and_steep),
-    "2.b": Design((0, 10, 20, 30), _chained, _poles_and_steps),
+    "2.a": Design((0, 10, 20, 30), _chained, _noisy(_smooth_and_steep)),
+    "2.b": Design((0, 10, 20, 30), _chained, _noisy(_poles_and_steps)),
     "2.c": Design(TENS, _chained, _poisson),
     "3.a": Design((0, 5), _independent, _exceeds_one, "classes"),
     "3.b": Design(TENS, _independent, _exceeds_one, "classes"),
     "3.c": Design(TENS, _chained, _exceeds_one, "classes"),
-    "interactions": Design(TENS, _independent, _same_sign),
+    "interactions": Design(TENS, _independent, _noisy(_same_sign)),
     "heavy": Design(TENS, _heavy_tailed, _sum_of_ten),
     "skewed": Design(TENS, _skewed, _sum_of_ten),
     "equicorrelated": Design(TENS, partial(_sharing, correlation=0.5, block=None), _sum_of_ten),
     "blocks": Design(TENS, partial(_sharing, correlation=0.9, block=10), _sum_of_ten),
-    "curved": Design(TENS, _curved, _bowls),
+    "curved": Design(TENS, _curved, _noisy(lambda x: (x + x**2).sum(axis=1))),
     "genotypes": Design(TENS, _genotypes, _sum_of_ten),
-    "null": Design((), _chained, _null),
-    "even": Design(TENS, _chained, _even),
-    "mixed": Design(TENS, _chained, _steps_and_even),
-    "cos": Design((0, 10, 20, 30), _chained, _waves),
+    "null": Design((), _chained, _linear()),
+    "even": Design(TENS, _chained, _noisy(lambda x: 2 * np.abs(x).sum(axis=1))),
+    "mixed": Design(TENS, _chained, _noisy(_steps_and_even)),
+    "cos": Design((0, 10, 20, 30), _chained, _noisy(_waves)),
     "variance": Design((0, 10), _chained, _spread),
     "proxy": Design(TENS, _with_proxies, _sum_of_ten),
     "many classes": Design(TENS, _chained, _largest_sum, "classes"),
@@ -255,15 +249,15 @@ def simulate(
     >>> data.X.shape, data.support.tolist(), data.target
     ((8, 6), [0, 5], 'classes')
     """
-    if design not in DESIGNS:
-        raise ValueError(f"design={design!r} is not known. Use one of {', '.join(DESIGNS)}.")
+    check_choice("design", design, tuple(DESIGNS))
     chosen = DESIGNS[design]
     if not (isinstance(n, Integral) and isinstance(p, Integral)):
-        raise ValueError(f"n={n!r} and p={p!r} must be whole numbers.")
+        raise Problem(f"{setting('n', n)} and {setting('p', p)} must be whole numbers.")
     if n < 1 or p < chosen.fewest_features:
-        raise ValueError(
-            f"{n} samples of {p} features were asked for. Design {design} needs at least 1 sample "
-            f"and {chosen.fewest_features} features, so that its true ones are among them."
+        raise Problem(
+            f"{n} samples of {p} features were requested.",
+            f"Design {design} needs at least 1 sample and {chosen.fewest_features} features, so "
+            "that its true ones are among them.",
         )
     rng = as_generator(random_state)
     X = chosen.features(n, p, rng)

@@ -10,20 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from .association.associator import Associator
-from .data.row_groups import ROW_GROUPS
 from .data.study import Study, read_study
 from .decision import decide_with_fallback
 from .features.alike import likeness_to
 from .features.groups import find_groups
-from .measures.protocol import Measure
+from .features.rank_table import RankTable
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
 from .selection import Selection, find_trends, summarise_for_plots
 from .settings import as_generator, parse_bytes
-from .types import Data, Progress, Vector
+from .types import Data, Progress
 
 DECIDING = ("fdr", "on_empty", "n_features", "n_jobs")  # settings that no evidence depends on
 
@@ -120,8 +118,9 @@ def select_from(
     work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
     nominal = study.columns.nominal
     study = control.prepare(study)
+    ranks = RankTable.of(study.columns, work, keep=control.by_rank)
     groups = find_groups(
-        study.columns,
+        ranks,
         control.by_rank,
         recipe.cuts_for(study.columns.n_rows, study.columns.n_columns),
         recipe.feature_groups,
@@ -133,7 +132,7 @@ def select_from(
         raise ValueError(
             "every column of X is constant or always kept. Features that vary are needed."
         )
-    evidence = control.weigh(study, groups, recipe.fdr, as_generator(rng), work)
+    evidence = control.weigh(study, ranks, groups, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         plot_data = summarise_for_plots(
@@ -143,7 +142,9 @@ def select_from(
         np.minimum.at(q_values, shown_by, decision.q_values)
         best, selected = shown_by[evidence.order], shown_by[decision.selected]
         trends = find_trends(study, best, selected, q_values, nominal)
-        unadjusted = _unadjusted(study, control.measure, work)
+        unadjusted = np.empty(0)
+        if study.adjustment is not None:
+            unadjusted = control.relevance(study, ranks, work.quietly())
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names
     same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.always_kept]))
@@ -156,17 +157,17 @@ def select_from(
         decision=decision,
         plot_data=plot_data,
         trends=trends,
-        likeness=tuple(likeness_to(columns, each) for each in representatives),
+        likeness=tuple(likeness_to(ranks, each) for each in representatives),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,
         unadjusted=unadjusted,
-        covariates=tuple(name for name in adjusted_for if name != ROW_GROUPS),
+        covariates=adjusted_for,
         n_groups_of_rows=study.row_groups.n_groups,
         row_comparison=study.row_groups.comparison,
         on_empty=recipe.on_empty,
         n_features_requested=recipe.n_features,
-        target=study.target.stands_for or study.target.kind,
+        target=study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
@@ -223,10 +224,3 @@ def _select_for_cache(
 ) -> Selection:
     """A selection for a memory, which goes by the key alone and so writes no data down."""
     return select_from(study, recipe, rng, progress)
-
-
-def _unadjusted(study: Study, measure: Measure, work: Work) -> Vector:
-    """Relevance of all features as if there were no covariates; nothing if there are none."""
-    if study.covariates is None:
-        return np.empty(0)
-    return Associator(study.columns, measure, work.quietly()).with_target(study.target)

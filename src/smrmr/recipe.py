@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .controllers import Controller, as_control
-from .data.target import TARGETS
+from .data.targets.registry import KINDS
 from .decision import ON_EMPTY
 from .features.alike import ALL_PAIRS
 from .problems import Problem, setting
@@ -92,7 +92,7 @@ class Recipe:
     def __post_init__(self) -> None:
         check_level(self.fdr)
         object.__setattr__(self, "control", as_control(self.control))
-        check_choice("target", self.target, TARGETS)
+        check_choice("target", self.target, ("auto", *KINDS))
         check_choice("on_empty", self.on_empty, ON_EMPTY)
         if self.n_features is not None:
             check_count("n_features", self.n_features)

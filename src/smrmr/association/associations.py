@@ -107,7 +107,7 @@ def associate(
     """
     work = Work(n_jobs, parse_bytes(max_memory), progress)
     engine = Associator(as_columns(X), as_measure(measure), work)
-    response = as_target(y, target, small_classes=True)
+    response = as_target(y, target)
     return Associations(engine.with_target(response), engine.with_each_other(), response.kind)
 
 
@@ -151,7 +151,7 @@ def relevance(
     """
     work = Work(n_jobs, parse_bytes(max_memory), progress)
     engine = Associator(as_columns(X), as_measure(measure), work)
-    return engine.with_target(as_target(y, target, small_classes=True))
+    return engine.with_target(as_target(y, target))
 
 
 def redundancy(

@@ -267,4 +267,4 @@ def _matrices(x: Data, y: Data, measure: HSIC) -> tuple[Matrix, Matrix]:
 
 
 def _exponent(variable: Target) -> int:
-    return 0 if variable.kind == "classes" else int(np.frexp(np.abs(variable.values).max())[1])
+    return 0 if variable.nominal else int(np.frexp(np.abs(variable.values).max())[1])

@@ -12,16 +12,17 @@ from numpy.random import Generator
 
 from ..data.study import Study
 from ..features.groups import Groups
+from ..features.rank_table import RankTable
 from ..measures import as_measure
 from ..problems import warn
 from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..settings import check_choice, nested_settings, write_setting
-from ..types import Indices
+from ..types import Indices, Vector
 from .combine import combine, combine_groups, combine_targets
 from .distillers import DISTILLERS, Distillation, as_distillers
 from .evidence import ConditionalEvidence, Fit
-from .inputs import Inputs, prepare_inputs
+from .inputs import Inputs, prepare_inputs, unadjusted_relevance
 from .passes import Refit, Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
 from .statistics import STATISTICS, as_statistics
@@ -125,15 +126,32 @@ class ConditionalTests:
         """
         return study
 
+    def relevance(self, study: Study, ranks: RankTable, work: Work) -> Vector:
+        """Squared projection correlation of every feature with the target, adjusted for nothing.
+
+        Parameters
+        ----------
+        study, ranks
+            Checked data, and the ranks of its columns.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        ndarray
+            One association for each feature; of several classes or outputs the largest.
+        """
+        return unadjusted_relevance(study, ranks, np.arange(study.columns.n_columns), work)
+
     def weigh(
-        self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
+        self, study: Study, ranks: RankTable, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> ConditionalEvidence:
         """p-values of all features or groups.
 
         Parameters
         ----------
-        study
-            Checked data.
+        study, ranks
+            Checked data, and the ranks of its columns.
         groups
             Which features are copies, and which are tested together.
         fdr
@@ -150,7 +168,7 @@ class ConditionalTests:
         """
         with one_blas_thread():
             with work.stage("scores", steps=True):
-                inputs = prepare_inputs(study, groups, self.statistics, work)
+                inputs = prepare_inputs(study, ranks, groups, self.statistics, work)
             with work.stage("fits"):
                 start = perf_counter()
                 fitted = [Distillation(same, self.distillers) for same in inputs.problems]

@@ -7,20 +7,20 @@ from functools import cached_property
 
 import numpy as np
 
-from ..association.associator import Associator
 from ..data.study import Study
 from ..data.target import take_rows
+from ..data.targets.protocol import TargetColumn
 from ..features.groups import Groups
-from ..measures import as_measure
+from ..features.rank_table import RankTable
 from ..problems import Problem, setting
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .combine import combine_groups, combine_targets, of_mean, p_values
 from .distillers import FitProblem
 from .distillers.problem import MAX_IN_FIT
-from .model_columns import fit_problems, rank_columns
+from .model_columns import MAX_BLOCK_VALUES, fit_problems, rank_columns
 from .residuals import Neighbours, residuals_of
-from .scores import TargetColumn, columns_of, draw_tie_breakers, row_order, standardised
+from .scores import draw_tie_breakers, row_order, standardised, target_columns
 from .statistics import Statistic, gcm_p_values
 from .statistics.rank_covariances import largest_projection_covariance
 
@@ -140,19 +140,19 @@ class Inputs:
 
 
 def prepare_inputs(
-    study: Study, groups: Groups, statistics: tuple[Statistic, ...], work: Work
+    study: Study, ranks: RankTable, groups: Groups, statistics: tuple[Statistic, ...], work: Work
 ) -> Inputs:
     """Score the features, order rows by the target and features by how much they tell alone.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
     """
-    features = _most_associated(study, groups, work)
-    ranked = rank_columns(study.columns, features, work)
+    features = _most_associated(study, ranks, groups, work)
+    ranked = rank_columns(ranks, features, work)
     order = row_order(ranked.sums_of_squares(), study.target)
     covariate_basis, design = _covariates_of(study, order)
     Z, feature_of, tied = ranked.scores(order, covariate_basis), ranked.feature_of, ranked.tied
     target = take_rows(study.target, order)
-    columns = columns_of(target, covariate_basis)
+    columns = target_columns(target, covariate_basis)
     tie_breakers = draw_tie_breakers(len(order))
     if study.row_groups.comparison == "within":
         statistics = _for_groups_of_rows(statistics)
@@ -187,6 +187,27 @@ def prepare_inputs(
     )
 
 
+def unadjusted_relevance(study: Study, ranks: RankTable, features: Indices, work: Work) -> Vector:
+    """Squared projection correlation of features with the target, adjusted for nothing.
+
+    Of several columns of the target the largest; ties are broken.
+    """
+    found, content = np.zeros(len(features)), np.zeros(study.columns.n_rows, np.int64)
+    width = max(1, MAX_BLOCK_VALUES // study.columns.n_rows)
+    blocks = [slice(start, start + width) for start in range(0, len(features), width)]
+    for some in blocks:
+        content += rank_columns(ranks, features[some], work.quietly()).sums_of_squares()
+    order = row_order(content, study.target)
+    nothing = np.empty((0, len(order)))
+    columns = target_columns(take_rows(study.target, order), nothing)
+    for some in blocks:
+        ranked = rank_columns(ranks, features[some], work)
+        Z, breakers = ranked.scores(order, nothing), draw_tie_breakers(len(order))
+        _, relevance = _marginal(Z, columns, nothing, ranked.tied, breakers, ())
+        np.maximum.at(found[some], ranked.feature_of, relevance)
+    return found
+
+
 def _marginal(
     Z: Matrix,
     target: tuple[TargetColumn, ...],
@@ -197,12 +218,13 @@ def _marginal(
 ) -> tuple[Matrix, Vector]:
     """p-values of every column alone against every column of the target, and its relevance."""
     p, relevance = np.ones((len(Z), len(target))), np.zeros(len(Z))
-    E, rows = np.stack([column.y for column in target]), np.arange(len(Z))
+    E, rows = np.stack([column.values for column in target]), np.arange(len(Z))
     for some, found in residuals_of(Z, rows, Neighbours.none(len(Z)), E, covariate_basis):
         own = some.start + found.with_residual
         for q, pairs in enumerate(found.pairs(tie_breakers)):
             variance = found.variance[found.with_residual]
-            p[own, q] = p_values(pairs, statistics, False, tied[own], variance)
+            if statistics:
+                p[own, q] = p_values(pairs, statistics, False, tied[own], variance)
             relevance[own] = np.maximum(relevance[own], pairs.projection_covariance)
     return p, relevance / largest_projection_covariance(Z.shape[1])
 
@@ -219,14 +241,12 @@ def _for_groups_of_rows(statistics: tuple[Statistic, ...]) -> tuple[Statistic, .
     return valid
 
 
-def _most_associated(study: Study, groups: Groups, work: Work) -> Indices:
+def _most_associated(study: Study, ranks: RankTable, groups: Groups, work: Work) -> Indices:
     """The features, or as many as are tested: whole groups, those of the most associated first."""
     features = groups.copies.modelled
     if len(features) <= MAX_TESTED:
         return features
-    exact = as_measure("pc(anchors=all)")  # anchors would go by where rows stand
-    engine = Associator(study.columns.take(columns=features), exact, work)
-    order = np.argsort(-engine.with_target(study.target), kind="stable")
+    order = np.argsort(-unadjusted_relevance(study, ranks, features, work), kind="stable")
     group = groups.hypotheses[-1][features]
     return np.asarray(features[np.isin(group, _first_groups(group[order], MAX_TESTED))])
 
@@ -249,7 +269,7 @@ def _in_turn(order: Indices, groups: Indices) -> Indices:
 
 def _covariates_of(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
     """What covariates span, and their columns, as rows of samples in this order."""
-    if study.covariates is None:
+    if study.adjustment is None:
         return np.empty((0, len(rows))), np.empty((0, len(rows)))
-    covariates = study.covariates.take(rows)
+    covariates = study.adjustment.take(rows)
     return covariates.basis, np.ascontiguousarray(covariates.design.T)

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from ..data.columns import Columns
 from ..data.scaling import unit_scale
 from ..data.target import Target
+from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
 from .distillers.regressors import Regressors
-from .scores import adjusted_for, columns_of, doubled_ranks, normal_scores, standardised
+from .scores import adjusted_for, doubled_ranks, normal_scores, standardised, target_columns
 from .statistics.rank_covariances import MOST_COUNTED
 
 NEAR_NORMAL = 0.95  # correlation with its normal scores from which a column is taken as it is
@@ -62,12 +63,15 @@ class ModelColumns:
         return Z
 
 
-def rank_columns(columns: Columns, features: Indices, work: Work) -> ModelColumns:
-    """Rank the columns of the model that features have."""
+def rank_columns(table: RankTable, features: Indices, work: Work) -> ModelColumns:
+    """Ranks of the columns of the model that features have."""
     found = []
-    for some in _blocks(len(features), columns.n_rows):
-        values, feature_of = _values(columns, features[some])
-        ranks = doubled_ranks(values).astype(np.int32)
+    for some in _blocks(len(features), table.columns.n_rows):
+        values, feature_of = _values(table.columns, features[some])
+        if len(values) == len(features[some]):
+            ranks = table.ranks(features[some], values)
+        else:  # levels of categories are columns of their own
+            ranks = doubled_ranks(values).astype(np.int32)
         normality = np.mean(standardised(values) * normal_scores(ranks), axis=1)
         found.append((ranks, some.start + feature_of, normality, _are_tied(ranks)))
         work.report("scores", min(some.stop, len(features)), len(features))
@@ -88,9 +92,9 @@ def fit_problems(
     The columns begin those of `features`. The first problem takes normal scores in place of columns
     with long tails; where there are many of these the second takes all as they are.
     """
-    forms = [columns_of(target, covariate_basis)]
+    forms = [target_columns(target, covariate_basis)]
     if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:
-        forms.append(columns_of(target, covariate_basis, scored=False))
+        forms.append(target_columns(target, covariate_basis, scored=False))
     size, n = len(rows), len(order)
     regressors = [np.empty((2 * size, n), precision(n)) for _ in forms]
     start = 0

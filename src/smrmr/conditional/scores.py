@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,25 +11,13 @@ from scipy.special import ndtri
 
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_scale
-from ..data.target import Target
-from ..types import Indices, Mask, Matrix, Vector
+from ..data.target import Target, columns_of
+from ..data.targets.protocol import TargetColumn
+from ..types import Indices, Matrix, Vector
 
 LONG_TAILS = 5.0  # kurtosis of a target beyond which its normal scores take its place
 MIN_SPREAD = 1e-6  # of a column adjusted for covariates, below which they explain all of it
 JITTER = 1e-9  # breaks ties of scores and of residuals
-
-
-@dataclass(frozen=True, eq=False)
-class TargetColumn:
-    """One column of the target: numbers, one of several outputs, or a class.
-
-    `y` has mean 0 and variance 1 and is adjusted for covariates. `name` is that of the class, or of
-    the output if there are several; `is_class` says of a class which rows are in it.
-    """
-
-    name: str
-    y: Vector
-    is_class: Mask | None = None
 
 
 def doubled_ranks(values: Matrix) -> Matrix:
@@ -60,32 +48,20 @@ def adjusted_for(values: Matrix, covariate_basis: Matrix) -> Matrix:
     return standardised(np.where(gone, 0.0, left))
 
 
-def columns_of(
+def target_columns(
     target: Target, covariate_basis: Matrix, scored: bool = True
 ) -> tuple[TargetColumn, ...]:
-    """The target as columns of numbers, or of indicators, adjusted for covariates.
+    """Columns of the target with mean 0 and variance 1, adjusted for covariates.
 
-    Normal scores take the place of numbers with long tails, if `scored`. Of two classes one tells
-    all, so the second stands for both.
+    Normal scores take the place of numbers with long tails, if `scored`.
     """
-    if target.kind != "classes":
-        outputs = np.atleast_2d(target.values.T)
-        names = [f"output {i + 1}" for i in range(len(outputs))] if len(outputs) > 1 else ["target"]
-        plain, scores = standardised(unit_scale(outputs)), normal_scores(doubled_ranks(outputs))
-        long_tails = scored & (np.mean(plain**4, axis=1) > LONG_TAILS)
-        y = adjusted_for(np.where(long_tails[:, None], scores, plain), covariate_basis)
-        return tuple(TargetColumn(name, y[i]) for i, name in enumerate(names))
-    codes = target.values.astype(np.intp)
-    order = range(len(target.labels))
-    shown = order[1:] if len(order) == 2 else order
-    return tuple(
-        TargetColumn(
-            target.labels[code],
-            adjusted_for(standardised((codes == code) * 1.0), covariate_basis),
-            codes == code,
-        )
-        for code in shown
-    )
+    found = []
+    for column in columns_of(target):
+        values = standardised(unit_scale(column.values[None]))
+        if scored and column.is_class is None and np.mean(values**4) > LONG_TAILS:
+            values = normal_scores(doubled_ranks(column.values[None]))
+        found.append(replace(column, values=adjusted_for(values, covariate_basis)[0]))
+    return tuple(found)
 
 
 def row_order(content: Indices, target: Target) -> Indices:
@@ -94,8 +70,8 @@ def row_order(content: Indices, target: Target) -> Indices:
     By the target; rows that tie there by their `content`, sums of squares of doubled ranks: whole
     numbers, so that columns in another order do not change it either.
     """
-    is_classes = target.kind == "classes"
-    values = _by_size(target, content) if is_classes else average_ranks(target.values, axis=0)
+    nominal = target.nominal
+    values = _by_size(target, content) if nominal else average_ranks(target.values, axis=0)
     return np.lexsort((content, *np.atleast_2d(values.T)[::-1]))
 
 

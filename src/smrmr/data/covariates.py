@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from ..problems import warn
+from ..problems import Problem, setting, warn
 from ..types import Data, Indices, Matrix, Vector
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
@@ -20,18 +20,18 @@ from .scaling import unit_columns
 from .sources import Which
 
 FEW_VALUES = 5  # a covariate of no more is taken level by level
-KNOTS = (-1.0, 0.0, 1.0)  # of normal scores, where the effect of a number may bend
-ROUNDING = 1e-7  # of a column's length, below which nothing is left of it
-BENDS_OF_ROWS = 1 / 5  # that covariates may take up before numbers lose their bends
+KNOTS = (-1.0, 0.0, 1.0)  # of the linear spline of a number, in normal scores
+ROUNDING = 1e-7  # of a column's length, up to which its residual is rounding alone
+MAX_SPLINE_SHARE = 1 / 5  # of the rows that covariates may take up before numbers become lines
 SAME = 1e-10  # less than 1, from which correlation on two columns are the same
-MOST_OF_ROWS = 1 / 3  # that columns of covariates may take up
+MAX_SHARE = 1 / 3  # of the rows that covariates may take up
 
 
 @dataclass(frozen=True, eq=False)
 class Covariates:
     """Covariates of the samples: their names, and columns that span their effects.
 
-    `design` has a row per sample: a number is a line that may bend, a category an indicator per
+    `design` has a row per sample: a number is a line and a spline, a category an indicator per
     level. `owners` says which covariate each column belongs to.
     """
 
@@ -45,7 +45,7 @@ class Covariates:
         return _orthonormal(self.design)[0]
 
     def residuals(self, values: Matrix) -> Matrix:
-        """Rows of values, without what covariates explain of them."""
+        """Residuals of rows of values given the covariates."""
         return np.asarray(values - (values @ self.basis.T) @ self.basis)
 
     def explaining(self, values: Matrix) -> list[str]:
@@ -59,7 +59,7 @@ class Covariates:
     def equal_to(self, columns: Columns) -> Iterator[tuple[str, str]]:
         """Pairs of a covariate and a feature that are the same up to scale.
 
-        The features of a file are told by their names alone, for they are not read here.
+        The features of a file are compared by their names alone, for they are not read here.
         """
         if not columns.in_memory:
             known = {columns.name(k) for k in range(columns.n_columns)}
@@ -91,7 +91,7 @@ class Covariates:
 
 @dataclass(frozen=True, eq=False)
 class AdjustedColumns:
-    """A source of columns without what covariates explain of them, computed when read."""
+    """A source of the residuals of columns given covariates, computed when read."""
 
     columns: Columns
     covariates: Covariates
@@ -107,7 +107,7 @@ class AdjustedColumns:
         return self.columns.names or getattr(self.columns.data, "names", None)
 
     def read(self, columns: Which) -> Matrix:
-        """The columns asked for."""
+        """Residuals of some columns."""
         values = self.columns.read(columns).astype(np.float64)
         return np.ascontiguousarray(self.covariates.residuals(values.T).T)
 
@@ -125,24 +125,25 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
     """
     columns = _named_columns(given)
     if not columns:
-        raise ValueError(
-            "covariates has no column. Leave it out if there is nothing to adjust for."
+        raise Problem(
+            f"{setting('covariates')} has no column.",
+            cure="Leave it out if there is nothing to adjust for.",
         )
     short = [name for name, values in columns.items() if len(values) != n_rows]
     if short:
         rows = len(columns[short[0]])
-        raise ValueError(
-            f"covariate {short[0]} has {rows} rows and X has {n_rows}. They must describe the same "
-            "samples in the same order."
+        raise Problem(
+            f"covariate {short[0]} has {rows} rows and X has {n_rows}.",
+            "They must describe the same samples in the same order.",
         )
     designs = [_design(name, values) for name, values in columns.items()]
-    if sum(design.shape[1] for design in designs) > BENDS_OF_ROWS * n_rows:
-        bent = [name for name, design in zip(columns, designs, strict=True) if _bends(design)]
-        designs = [design[:, :1] if _bends(design) else design for design in designs]
-        if bent:
+    if sum(design.shape[1] for design in designs) > MAX_SPLINE_SHARE * n_rows:
+        curved = [name for name, d in zip(columns, designs, strict=True) if _is_spline(d)]
+        designs = [design[:, :1] if _is_spline(design) else design for design in designs]
+        if curved:
             warn(
-                f"there are many covariates for {n_rows} rows, so {quoted(bent)} are adjusted for "
-                "as straight lines, without bends."
+                f"there are many covariates for {n_rows} rows, so {quoted(curved)} are adjusted "
+                "for as straight lines, without splines."
             )
     owners = np.repeat(np.arange(len(designs)), [design.shape[1] for design in designs])
     found = Covariates(tuple(columns), np.hstack(designs), owners)
@@ -152,15 +153,15 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
 
 def refuse_too_many(names: tuple[str, ...], taken: int, n_rows: int) -> None:
     """Refuse covariates that take up more than a third of the rows."""
-    if taken > MOST_OF_ROWS * n_rows:
-        raise ValueError(
-            f"covariates {named(names)} take up {taken} of {n_rows} rows: a number takes "
-            "5, a category its levels but one. Use fewer, merge rare levels, or give what repeats "
-            "as groups."
+    if taken > MAX_SHARE * n_rows:
+        raise Problem(
+            f"covariates {named(names)} take up {taken} of {n_rows} rows: a number takes 5, a "
+            "category its levels but one.",
+            f"Use fewer, merge rare levels, or give what repeats as {setting('groups')}.",
         )
 
 
-def category(name: str, codes: Vector) -> Covariates:
+def category(name: str, codes: Vector | Indices) -> Covariates:
     """One covariate that is taken level by level."""
     design = np.equal.outer(codes, np.unique(codes)).astype(np.float64)
     return Covariates((name,), design, np.zeros(design.shape[1], np.intp))
@@ -179,9 +180,10 @@ def _named_columns(given: Data) -> dict[str, Any]:
     if values.ndim == 1:
         return {"covariate": values} if values.size else {}
     if values.ndim != 2:
-        raise ValueError(
-            f"covariates is {given!r}, or has no rows and columns. Give the columns themselves, "
-            "such as covariates=table[['age', 'batch']], and leave them out of X."
+        raise Problem(
+            f"{setting('covariates')} is {given!r}, or has no rows and columns.",
+            "Give the columns themselves, such as covariates=table[['age', 'batch']], and leave "
+            "them out of X.",
         )
     return {f"covariate {k}": values[:, k] for k in range(values.shape[1])}
 
@@ -193,9 +195,9 @@ def _design(name: str, column: Any) -> Matrix:
     series = pd.Series(np.asarray(column, dtype=object) if not hasattr(column, "iloc") else column)
     gaps = int(series.isna().sum())
     if gaps:
-        raise ValueError(
-            f"covariate {name} has {gaps} missing values in {len(series)}. Fill them, give them a "
-            "level of their own, or leave these samples out everywhere."
+        raise Problem(
+            f"covariate {name} has {gaps} missing values in {len(series)}.",
+            cure="Fill them, give them a level of their own, or leave these samples out.",
         )
     labelled = str(series.dtype) == "category"
     numbers = None if labelled else pd.to_numeric(series, errors="coerce")
@@ -203,33 +205,34 @@ def _design(name: str, column: Any) -> Matrix:
         return _levels(name, codes_by_appearance(series.astype(str).to_numpy())[0])
     values = numbers.to_numpy(dtype=np.float64)
     if not np.isfinite(values).all():
-        raise ValueError(f"covariate {name} has infinite values. Replace them.")
+        raise Problem(f"covariate {name} has infinite values.", cure="Replace them.")
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
     scores = ndtri((average_ranks(values) - 0.5) / len(values))
-    bends = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
-    return np.stack([(values - values.mean()) / values.std(), scores, *bends], axis=1)
+    spline = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
+    return np.stack([(values - values.mean()) / values.std(), scores, *spline], axis=1)
 
 
-def _bends(design: Matrix) -> bool:
-    """Whether columns are a line and its bends, not indicators."""
+def _is_spline(design: Matrix) -> bool:
+    """Whether columns are a line and its spline, not indicators."""
     return not np.isin(design, (0, 1)).all()
 
 
 def _levels(name: str, codes: Vector) -> Matrix:
     levels = np.unique(codes)
     if len(levels) == 1:
-        raise ValueError(f"covariate {name} is the same for all samples. Leave it out.")
+        raise Problem(f"covariate {name} is the same for all samples.", cure="Leave it out.")
     if len(levels) == len(codes):
-        raise ValueError(
+        raise Problem(
             f"covariate {name} has a level of its own for every sample, so it looks like sample "
-            "ids. Leave it out; rows that belong together are groups."
+            "ids.",
+            cure=f"Leave it out; rows that belong together are {setting('groups')}.",
         )
     return category(name, codes).design
 
 
 def _is_explained(centred: Matrix, basis: Matrix) -> bool:
-    """Whether nothing is left of any of these rows."""
+    """Whether the residuals of these rows are all rounding."""
     left = centred - (centred @ basis.T) @ basis
     lengths = np.linalg.norm(centred, axis=1)
     return bool((np.linalg.norm(left, axis=1) <= ROUNDING * lengths).all())
@@ -264,6 +267,6 @@ def _warn_if_collinear(covariates: Covariates) -> None:
     ]
     if idle:
         warn(
-            f"covariates {quoted(idle)} add nothing to the ones before them, which tell the same. "
-            "They are adjusted for all the same."
+            f"covariates {quoted(idle)} add nothing to the ones before them, which carry the same "
+            "information."
         )

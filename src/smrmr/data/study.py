@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
+from ..problems import Problem, setting
 from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
-from .covariates import AdjustedColumns, Covariates, category, read_covariates, refuse_too_many
+from .covariates import AdjustedColumns, Covariates, read_covariates, refuse_too_many
 from .messages import position_of, quoted
 from .row_groups import (
     INDEPENDENT_ROWS,
-    ROW_GROUPS,
     RowGroups,
     features_vary_within,
+    group_means,
     mean_columns,
-    mean_covariates,
-    mean_target,
     read_row_groups,
     vary_within,
     warn_if_constant,
     warn_if_few,
 )
 from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_repeats
-from .target import Target, as_target, check_same_rows, recomputed, take_rows
+from .target import Target, as_outputs, as_target, check_same_rows, columns_of, kind_of, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,19 @@ class Study:
             self.row_groups.take(rows),
             self.always_kept,
         )
+
+    @cached_property
+    def adjustment(self) -> Covariates | None:
+        """All that is adjusted for: covariates, and groups where rows are compared within them."""
+        return self.row_groups.joined(self.covariates)
+
+    @property
+    def derived_target(self) -> Target:
+        """The target, with values that come from comparing rows computed from these rows."""
+        basis = np.empty((0, self.target.n_rows))
+        if self.adjustment is not None:
+            basis = self.adjustment.basis
+        return kind_of(self.target).derive_values(self.target, basis)
 
     def adjusting_for(self, more: Covariates) -> Study:
         """The same with more covariates."""
@@ -77,6 +90,7 @@ def read_study(
     (4, ('ill', 'well'))
     """
     study = Study(as_columns(X), as_target(y, target))
+    kind_of(study.target).check(study.target)
     check_same_rows(study.columns, study.target)
     several = covariates if isinstance(covariates, Mapping) else {}
     each = {f"covariates[{name!r}]": column for name, column in several.items()}
@@ -86,7 +100,9 @@ def read_study(
     if groups is not None:
         study = in_groups(study, read_row_groups(groups, study.columns.n_rows), aggregate)
     elif aggregate is not None:
-        raise ValueError("aggregate needs groups: say which rows belong together.")
+        raise Problem(
+            f"{setting('aggregate')} needs {setting('groups')}: which rows belong together."
+        )
     elif study.columns.in_memory:
         columns = study.columns
         warn_about_repeated_ids(columns.pieces(), columns.nominal, columns.name)
@@ -94,9 +110,7 @@ def read_study(
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
-    basis = None if study.covariates is None else study.covariates.basis
-    named = replace(recomputed(study.target, basis), name=_name_of(y))
-    return replace(study, target=named)
+    return replace(study, target=replace(study.derived_target, name=_name_of(y)))
 
 
 def _name_of(y: Data) -> str:
@@ -111,23 +125,24 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
 
     Where target or features are the same for all rows of a group, groups are what was sampled:
     the study is one of their means. Elsewhere rows are compared within groups: what differs between
-    groups is adjusted for, as by a covariate.
+    groups is adjusted for.
     """
     check_choice("aggregate", aggregate, (None, "mean"))
     n_rows, n_groups = len(codes), int(codes.max()) + 1
     if n_groups == n_rows:
         return study
-    told_within = study.target.survival is None and vary_within(study.target.values, codes)
-    if aggregate is None and told_within and features_vary_within(study.columns, codes):
-        warn_if_constant(study.target.values, codes)
-        given = category(ROW_GROUPS, codes.astype(np.float64))
-        return replace(study.adjusting_for(given), row_groups=RowGroups("within", n_groups, codes))
+    kind, values, covariates = kind_of(study.target), study.target.values, study.covariates
+    varies = kind.within_groups and vary_within(values, codes)
+    if aggregate is None and varies and features_vary_within(study.columns, codes):
+        warn_if_constant(values, codes)
+        return replace(study, row_groups=RowGroups("within", n_groups, codes))
     warn_if_few(n_groups, n_rows)
-    covariates = study.covariates
+    if covariates is not None:
+        covariates = replace(covariates, design=group_means(covariates.design, codes))
     return Study(
         mean_columns(study.columns, codes),
-        mean_target(study.target, codes),
-        None if covariates is None else mean_covariates(covariates, codes),
+        kind.mean(study.target, codes),
+        covariates,
         RowGroups("means", n_groups),
     )
 
@@ -152,72 +167,60 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
 
 
 def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
-    """What covariates leave of features and target, as numbers, in each part of the rows alone.
+    """Residuals of features and target given covariates, in each part of the rows alone.
 
-    So no part knows anything of another one. Classes become an indicator each, of two only the
-    second. Without covariates a study stays as it is, but for targets that compare rows: those of
-    survival, and ranks of stages.
+    So no part knows anything of another one. The target becomes its columns of numbers. Without
+    covariates a study stays as it is, but for values that come from comparing rows.
     """
-    covariates, target = study.covariates, _within_parts(study, parts)
-    if covariates is None:
+    target, given = _derived_within(study, parts), study.adjustment
+    if given is None:
         return replace(study, target=target)
-    covariates = covariates.per_part(parts)
-    values = target.values
-    if target.kind == "classes":
-        values = np.equal.outer(values, np.arange(len(target.labels))).astype(np.float64)
-        values = values[:, 1] if len(target.labels) == 2 else values
-    kind = "continuous" if values.ndim == 1 else "multi-output"
-    left = Target(kind, np.ascontiguousarray(covariates.residuals(values.T).T))
-    source = AdjustedColumns(study.columns, covariates)
+    given = given.per_part(parts)
+    left = as_outputs([column.values for column in columns_of(target)])
+    left = replace(left, values=np.ascontiguousarray(given.residuals(left.values.T).T))
+    source = AdjustedColumns(study.columns, given)
     data = source.read(slice(None)) if study.columns.in_memory else source
     return replace(study, columns=replace(study.columns, data=data), target=left, covariates=None)
 
 
-def _within_parts(study: Study, parts: Sequence[Indices]) -> Target:
-    """The target, of which each part of the rows has been computed from its own rows alone."""
+def _derived_within(study: Study, parts: Sequence[Indices]) -> Target:
+    """The target, of which each part of the rows has been derived from its own rows alone."""
     target = study.target
-    if not target.stands_for:
+    if target.derived_from is None:
         return target
     values = target.values.copy()
     for rows in filter(len, parts):
-        part = study.take(rows)
-        basis = None if part.covariates is None else part.covariates.basis
-        values[rows] = recomputed(part.target, basis).values
+        values[rows] = study.take(rows).derived_target.values
     return replace(target, values=values)
 
 
 def refuse_same(study: Study) -> None:
     """Refuse covariates that are features as well."""
-    same = () if study.covariates is None else study.covariates.equal_to(study.columns)
+    same = () if study.adjustment is None else study.adjustment.equal_to(study.columns)
     for name, feature in same:
-        raise ValueError(
-            f"covariate {name} is the feature {feature}. Leave it out of X, or of the covariates: "
-            "what is adjusted for cannot be selected."
+        raise Problem(
+            f"covariate {name} is the feature {feature}.",
+            cure="Leave it out of one of them: what is adjusted for cannot be selected.",
         )
 
 
 def refuse_explained(study: Study) -> None:
-    """Refuse covariates that leave nothing of the target, or that take up most rows."""
-    covariates, target = study.covariates, study.target
-    if covariates is None:
+    """Refuse covariates that explain the target completely, or that take up most rows."""
+    given, target, groups = study.adjustment, study.target, study.row_groups
+    if given is None:
         return
     columns = {"y": target.values.reshape(target.n_rows, -1)}
-    if target.kind == "classes":
-        columns = {
-            f"class {label!r}": target.values[:, None] == code
-            for code, label in enumerate(target.labels)
-        }
+    if target.nominal:
+        columns = {f"class {c.name!r}": c.values[:, None] for c in columns_of(target)}
     for what, values in columns.items():
-        if explained := covariates.explaining(values):
-            raise ValueError(
-                f"covariates {quoted(explained)} explain {what} completely: what is left of it is "
-                "the same for all rows, so no feature can tell anything beyond. Leave them out, or "
-                "ask about another target."
+        if explained := given.explaining(values):
+            raise Problem(
+                f"covariates {quoted(explained)} explain {what} completely, so that no feature is "
+                "associated with it given them.",
+                cure="Leave them out, or choose another target.",
             )
-    taken, n_rows = len(covariates.basis), study.columns.n_rows
-    if study.row_groups.comparison == "within":  # groups take up rows by design
-        taken, n_rows = (
-            taken - study.row_groups.n_groups + 1,
-            n_rows - study.row_groups.n_groups + 1,
-        )
-    refuse_too_many(covariates.names, taken, n_rows)
+    # groups take up rows by design
+    taken_by_groups = groups.n_groups - 1 if groups.comparison == "within" else 0
+    if study.covariates is not None:
+        taken, n_rows = len(given.basis) - taken_by_groups, study.columns.n_rows - taken_by_groups
+        refuse_too_many(study.covariates.names, taken, n_rows)

@@ -1,9 +1,9 @@
-"""Finds groups of columns that are alike, from fine to coarse, without comparing more than needed.
+"""Finds clusters of columns, the look-alikes, from fine to coarse.
 
-Columns are alike by the absolute value of Spearman's correlation, and groups are those of average
-linkage: two groups become one as long as their columns correlate by at least the cut on average.
-Then some two of them do, so columns that no chain of such pairs connects are never in one group,
-and linkage has to look only at what hangs together.
+Columns are compared by the absolute value of Spearman's correlation, and clusters are those of
+average linkage: two become one as long as their columns correlate by at least the cut on average.
+Then some two of them do, so columns that no chain of such pairs connects are never in one cluster,
+and linkage has to look only at connected columns.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Columns
-from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
-from ..problems import warn
+from ..problems import setting, warn
 from ..runs.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
-from .disjoint_sets import all_roots, root_of
+from .disjoint_sets import all_roots, larger_sets, root_of
+from .rank_table import RankTable
 
 TILE = 2048  # columns that are compared with as many others at a time
 VALUES_RANKED = 2**22  # at a time, so that tall tables need not fit in memory several times over
@@ -30,22 +30,23 @@ WINDOW = 2_000  # how many columns apart they may be
 ROUNDING = 1e-4  # of correlations in single precision
 MOST_LINKED = 5_000  # columns whose pairs are held in memory
 DIGITS = 9  # to which correlations are compared, so that equal ones are
-LIKENESS_DIGITS = 4  # of those that are told
-STEP = 0.05  # by which the cut is raised where too many columns hang together
-LARGE = 0.05  # share of all columns in one group that is worth a warning
-FEW = 20  # columns in a group that never are
+LIKENESS_DIGITS = 4  # of those that are reported
+STEP = 0.05  # by which the cut is raised where too many columns form one cluster
+LARGE = 0.05  # share of all columns in one cluster that is worth a warning
+FEW = 20  # columns in a cluster that never are
 
 
 def find_alike(
-    columns: Columns, which: Indices, cuts: tuple[float, ...], work: Work
+    table: RankTable, which: Indices, cuts: tuple[float, ...], work: Work
 ) -> list[Indices]:
     """For every cut, from the largest on, the first column of each column's group.
 
     Only the columns `which` are compared; all others, and categories, are in groups of their own.
     """
+    columns = table.columns
     found = [np.arange(columns.n_columns) for _ in cuts]
     which = which[~columns.nominal[which]]
-    ranks = _unit_ranks(columns, which, work)
+    ranks = _unit_ranks(table, which, work)
     sets = _connected(ranks, min(cuts))
     _warn_if_raised(sets, min(cuts))
     for members, _ in sets:
@@ -61,28 +62,29 @@ def find_alike(
     return found
 
 
-def likeness_to(columns: Columns, leads: Indices) -> Vector:
+def likeness_to(table: RankTable, leads: Indices) -> Vector:
     """Spearman's correlation of every column with its lead; 1 with itself, 0 for categories."""
+    columns = table.columns
     found = np.ones(columns.n_columns)
     led = np.flatnonzero(leads != np.arange(columns.n_columns))
     width = _width(columns)
     for start in range(0, len(led), width):
         some = led[start : start + width]
         read, place = np.unique(np.concatenate([some, leads[some]]), return_inverse=True)
-        ranks = unit_columns(average_ranks(columns.read(read), axis=0)).T
+        ranks = unit_columns(table.ranks(read).T).T
         mine, lead = np.split(ranks[place], 2)
         nominal = columns.nominal[some] | columns.nominal[leads[some]]
         found[some] = np.where(nominal, 0.0, np.sum(mine * lead, axis=1))
     return np.round(found, LIKENESS_DIGITS)
 
 
-def _unit_ranks(columns: Columns, which: Indices, work: Work) -> NDArray[np.float32]:
+def _unit_ranks(table: RankTable, which: Indices, work: Work) -> NDArray[np.float32]:
     """Ranks of the columns as rows of mean 0 and length 1."""
-    ranks = np.empty((len(which), columns.n_rows), np.float32)
-    width = _width(columns)
+    ranks = np.empty((len(which), table.columns.n_rows), np.float32)
+    width = _width(table.columns)
     for start in range(0, len(which), width):
         some = which[start : start + width]
-        ranks[start : start + width] = unit_columns(average_ranks(columns.read(some), axis=0)).T
+        ranks[start : start + width] = unit_columns(table.ranks(some).T).T
         work.report("look-alikes", min(start + width, len(which)), len(which) + 1)  # and linking
     return ranks
 
@@ -107,15 +109,12 @@ def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, fl
                 np.fill_diagonal(tile, 0)
             if max(tile.max(), -tile.min()) >= cut - ROUNDING:
                 _unite(tile, start, other, cut - ROUNDING, parents)
-    roots = all_roots(parents)
-    order = np.argsort(roots, kind="stable")
-    sets = np.split(order, np.flatnonzero(np.diff(roots[order])) + 1)
     found = []
-    for members in sets:
+    for members in larger_sets(all_roots(parents)):
         if len(members) > MOST_LINKED and cut + STEP < 1:
             inner = _connected(ranks[members], cut + STEP)
             found += [(members[part], raised) for part, raised in inner]
-        elif len(members) > 1:
+        else:
             found.append((members, cut))
     return found
 
@@ -163,9 +162,9 @@ def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:
     if highest > cut:
         n_columns = sum(len(members) for members, raised in sets if raised > cut)
         warn(
-            f"{n_columns:,} columns hang together at a cut of {cut:g}, more than the "
-            f"{MOST_LINKED:,} that can be grouped at once. They were grouped at higher cuts, up to "
-            f"{highest:.2g}."
+            f"{n_columns:,} columns form one cluster at a correlation of {cut:g}, more than the "
+            f"{MOST_LINKED:,} that can be clustered at once. They were clustered at higher cuts, "
+            f"up to {highest:.2g}."
         )
 
 
@@ -180,7 +179,7 @@ def _warn_if_large(tree: Matrix, cut: float, p: int) -> None:
         return
     better = next((at for at in np.arange(cut, 0.99, STEP) if largest(at) <= most), 0.99)
     warn(
-        f"one group of look-alikes holds {largest(cut):,} of {p:,} columns: at a cut of {cut:g} "
-        "they all hang together, and a discovery about such a group says little. A cut of "
-        f"{better:.2g} would split it."
+        f"at a correlation of {cut:g}, {largest(cut):,} of {p:,} columns form one cluster, and a "
+        f"discovery about such a cluster says little. {setting('alike', round(float(better), 2))} "
+        "would split it."
     )

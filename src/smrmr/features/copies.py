@@ -10,13 +10,14 @@ from joblib import delayed
 from numpy.typing import NDArray
 
 from ..data.columns import Columns
-from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
+from .disjoint_sets import larger_sets
 from .fingerprints import Fingerprints, directions, fingerprints
 from .near import near_pairs
+from .rank_table import RankTable
 
 WIDEST = 1024  # columns that are read and compared at a time
 COPY = 1e-8  # columns with |r| above 1 - COPY are copies
@@ -49,34 +50,30 @@ class Copies:
     @cached_property
     def groups(self) -> tuple[Indices, ...]:
         """The groups of two or more copies, each in order."""
-        shared = np.flatnonzero(self.coincide)
-        order = shared[np.argsort(self.leaders[shared], kind="stable")]
-        parts = np.split(order, np.flatnonzero(np.diff(self.leaders[order])) + 1)
-        return tuple(parts) if len(order) else ()
-
-    @property
-    def coincide(self) -> Mask:
-        """Which columns have a copy."""
-        return np.asarray(np.bincount(self.leaders)[self.leaders] > 1)
+        return larger_sets(self.leaders)
 
 
-def find_copies(columns: Columns, by_rank: bool, work: Work | None = None) -> Copies:
+def find_copies(
+    columns: Columns, by_rank: bool, work: Work | None = None, table: RankTable | None = None
+) -> Copies:
     """Find columns that copy one another and columns without variance.
 
     Columns with ties, and with `by_rank` all others, also copy their monotone transforms: these
-    have the same normal scores. Columns are read block by block; later only those in doubt.
+    have the same normal scores. Columns are read block by block; later only those in doubt. Ranks
+    are those of the table, which keeps them for others to read.
     """
+    table = RankTable.of(columns, work, keep=False) if table is None else table
 
     def plain(which: Indices) -> Matrix:
         return unit_columns(columns.read(which))
 
     def ranked(which: Indices) -> Matrix:
-        return unit_columns(average_ranks(columns.read(which), axis=0))
+        return unit_columns(table.ranks(which).T)
 
     work = Work(n_jobs=1) if work is None else work
     # by which 64 bytes per value fit
     width = max(1, min(WIDEST, work.max_memory // (128 * columns.n_rows)))
-    found = _fingerprints(columns, by_rank, width, work)
+    found = _fingerprints(table, by_rank, width, work)
     varied = np.flatnonzero(~found.constant)
     few, many = varied[found.few[varied]], varied[~found.few[varied]]
     compared = many[np.isfinite(found.ranked_places[many, 0])]
@@ -93,9 +90,9 @@ def tiles(p: int, width: int = WIDEST) -> list[slice]:
     return [slice(start, min(start + width, p)) for start in range(0, p, width)]
 
 
-def _fingerprints(columns: Columns, by_rank: bool, width: int, work: Work) -> Fingerprints:
+def _fingerprints(table: RankTable, by_rank: bool, width: int, work: Work) -> Fingerprints:
     """Fingerprints of all columns, read block by block."""
-    spans = [columns.span(tile.start, tile.stop) for tile in tiles(columns.n_columns, width)]
+    spans = [table.span(tile.start, tile.stop) for tile in tiles(table.columns.n_columns, width)]
     parts = []
     with open_pool(work.n_jobs if len(spans) > 1 else 1) as pool:
         tasks = [delayed(_of_span)(span, by_rank) for span in spans]
@@ -105,9 +102,10 @@ def _fingerprints(columns: Columns, by_rank: bool, width: int, work: Work) -> Fi
     return Fingerprints(*(np.concatenate(same) for same in zip(*parts, strict=True)))
 
 
-def _of_span(columns: Columns, by_rank: bool) -> list[NDArray[Any]]:
+def _of_span(table: RankTable, by_rank: bool) -> list[NDArray[Any]]:
+    columns = table.columns
     with one_blas_thread():
-        return [*fingerprints(columns.values, directions(columns.n_rows), by_rank)]
+        return [*fingerprints(columns.values, directions(columns.n_rows), by_rank, table.ranks)]
 
 
 def _same_digest(which: Indices, digest: NDArray[np.uint64]) -> tuple[Indices, Links]:

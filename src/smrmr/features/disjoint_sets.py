@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runs.compiled import compiled
+from ..types import Indices
 
 
 @compiled
@@ -24,3 +25,11 @@ def all_roots(parents: NDArray[Any]) -> NDArray[Any]:
         if np.array_equal(roots, parents):
             return np.asarray(roots)
         parents = roots
+
+
+def larger_sets(roots: NDArray[Any]) -> tuple[Indices, ...]:
+    """Members of every set of two or more, in order."""
+    shared = np.flatnonzero(np.bincount(roots)[roots] > 1)
+    order = shared[np.argsort(roots[shared], kind="stable")]
+    sets = np.split(order, np.flatnonzero(np.diff(roots[order])) + 1)
+    return tuple(sets) if len(order) else ()

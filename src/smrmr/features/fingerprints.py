@@ -1,12 +1,12 @@
 """Takes fingerprints of columns, block by block, by which copies are found without all pairs."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.ranks import average_ranks
 from ..data.scaling import unit_scale
 from ..measures.coding_loops import code_small_integers
 from ..types import Indices, Mask, Matrix
@@ -40,8 +40,16 @@ def directions(n: int) -> Matrix:
     return np.asarray(np.linalg.qr(rng.standard_normal((n, min(PROBES, n))))[0])
 
 
-def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerprints:
-    """Fingerprints of the columns of a block, (n, k); with `by_rank` ranks are compared too."""
+def fingerprints(
+    values: NDArray[Any],
+    probes: Matrix,
+    by_rank: bool,
+    ranks: Callable[[Indices, Matrix], NDArray[np.int32]],
+) -> Fingerprints:
+    """Fingerprints of the columns of a block, (n, k); with `by_rank` ranks are compared too.
+
+    `ranks` gives the doubled ranks of some columns, and gets their values, one row each.
+    """
     rows, codes, levels = _coded(values)
     few, k = levels > 0, values.shape[1]
     constant = levels == 1
@@ -57,7 +65,7 @@ def fingerprints(values: NDArray[Any], probes: Matrix, by_rank: bool) -> Fingerp
         if not by_rank:
             tied = have_ties(some.T)
             which, some = which[tied], some[tied]
-        ranked_places[which], ranked_digest[which] = _placed_by_rank(some, probes)
+        ranked_places[which], ranked_digest[which] = _placed_by_rank(ranks(which, some), probes)
     return Fingerprints(constant, few, places, digest, ranked_places, ranked_digest)
 
 
@@ -110,11 +118,12 @@ def _placed(rows: Matrix, probes: Matrix) -> tuple[Matrix, NDArray[np.uint64], M
     return places, _digests(np.rint(unit, out=unit)), constant
 
 
-def _placed_by_rank(rows: Matrix, probes: Matrix) -> tuple[Matrix, NDArray[np.uint64]]:
-    """Places and digests of the ranks of columns, given as rows."""
-    centred = average_ranks(rows)
-    centred *= 2
-    centred -= rows.shape[1] + 1  # whole numbers now
+def _placed_by_rank(
+    doubled: NDArray[np.int32], probes: Matrix
+) -> tuple[Matrix, NDArray[np.uint64]]:
+    """Places and digests of the ranks of columns, given doubled, as rows."""
+    centred = doubled.astype(np.float64)
+    centred -= doubled.shape[1] + 1
     norms = np.sqrt(np.einsum("ki,ki->k", centred, centred))
     places = np.abs(centred @ probes) / np.where(norms > 0, norms, 1.0)[:, None]
     return places, _digests(centred)

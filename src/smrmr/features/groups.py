@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..data.columns import Columns
 from ..runs.work import Work
 from ..types import Data, Indices
 from .alike import find_alike
 from .copies import Copies, find_copies
+from .rank_table import RankTable
 from .user_groups import read_feature_groups
 
 
@@ -67,7 +67,7 @@ class MembersByNumber:
 
 
 def find_groups(
-    columns: Columns,
+    table: RankTable,
     by_rank: bool,
     cuts: tuple[float, ...] = (1.0,),
     given: Data = None,
@@ -78,6 +78,8 @@ def find_groups(
 
     Parameters
     ----------
+    table
+        The columns and their ranks, which others may read afterwards.
     by_rank
         Whether monotone transforms are copies.
     cuts
@@ -90,7 +92,7 @@ def find_groups(
     """
     work = Work(n_jobs=1) if work is None else work
     with work.stage("copies", steps=True):
-        copies = find_copies(columns, by_rank, work)
+        copies = find_copies(table.columns, by_rank, work, table)
     if left_out is not None:
         same = np.isin(copies.leaders, copies.leaders[left_out])
         copies = replace(copies, constant=copies.constant | same)
@@ -98,8 +100,8 @@ def find_groups(
     partitions = [copies.leaders] if 1.0 in cuts else []
     if below:
         with work.stage("look-alikes", steps=True):
-            found = find_alike(columns, copies.modelled, below, work)
+            found = find_alike(table, copies.modelled, below, work)
         partitions += [labels[copies.leaders] for labels in found]
     if given is not None:
-        partitions.append(read_feature_groups(given, columns, copies))
+        partitions.append(read_feature_groups(given, table.columns, copies))
     return Groups(copies, tuple(partitions))

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..data.columns import Columns
 from ..data.messages import did_you_mean, named
-from ..problems import warn
+from ..problems import Problem, setting, warn
 from ..types import Data, Indices
 from .copies import Copies
 
@@ -40,17 +40,18 @@ def _by_column(given: Data, columns: Columns) -> list[Any]:
         found: list[Any] = [None] * p
         for name, group in given.items():
             if str(name) not in place:
-                raise ValueError(
-                    f"feature_groups names {name!r}, which is no feature."
+                raise Problem(
+                    f"{setting('feature_groups')} names {name!r}, which is no feature."
                     f"{did_you_mean(str(name), place)}"
                 )
             found[place[str(name)]] = group
         return found
     found = list(given) if np.ndim(given) == 1 else []
     if len(found) != p:
-        raise ValueError(
-            f"feature_groups has shape {np.shape(given)}. One group per feature is needed, which "
-            f"makes {p:,}, or a mapping from names of features to groups."
+        raise Problem(
+            f"{setting('feature_groups')} has shape {np.shape(given)}.",
+            f"One group per feature is needed, which makes {p:,}, or a mapping from names of "
+            "features to groups.",
         )
     return found
 
@@ -60,7 +61,7 @@ def _is_missing(name: Any) -> bool:
 
 
 def _with_copies_together(labels: Indices, copies: Copies, columns: Columns) -> Indices:
-    """Join groups that hold copies of one another: no test could tell them apart."""
+    """Join groups that hold copies of one another, which no test can distinguish."""
     torn = [same for same in copies.groups if len(np.unique(labels[same])) > 1]
     if not torn:
         return labels
@@ -69,7 +70,7 @@ def _with_copies_together(labels: Indices, copies: Copies, columns: Columns) -> 
         labels = np.where(np.isin(labels, mine), mine[0], labels)
     examples = named(f"{columns.name(same[0])} and {columns.name(same[1])}" for same in torn)
     warn(
-        f"feature_groups has copies in different groups ({examples}). Nothing tells copies apart, "
-        "so these groups became one."
+        f"{setting('feature_groups')} has copies in different groups ({examples}). Copies carry "
+        "the same information, so these groups became one."
     )
     return labels

@@ -75,7 +75,7 @@ class DistanceCorrelation(Measure):
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; distances of a multi-output one are Euclidean."""
-        if target.kind == "multi-output":
+        if target.several:
             points = KernelPoints.of(unit_scale(target.vectors), DISTANCE)
             return DensePart.of(np.zeros(1, np.intp), points)
         return self.prepare(target.block(), ONCE)[0]

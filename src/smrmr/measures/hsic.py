@@ -108,10 +108,10 @@ class HSIC(Measure):
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; one column meets all others, so a high rank still pays."""
-        if target.kind == "multi-output":
+        if target.several:
             return DensePart.of(np.zeros(1, np.intp), self._points(target.vectors))
         limit = min(target.n_rows // 2, 500)
-        if target.kind == "classes":
+        if target.nominal:
             return class_parts(target.block(), limit)[0]
         return self._numeric_parts(target.block(), limit, compress=False)[0]
 
@@ -134,7 +134,7 @@ class HSIC(Measure):
             return self, values, target
         values = values.astype(np.float64)
         values /= [median_distance(column[None]) or 1.0 for column in values.T]
-        if target.kind != "classes":
+        if not target.nominal:
             points = unit_scale(target.vectors)[0]
             scaled = points.T.reshape(target.values.shape) / (median_distance(points) or 1.0)
             target = replace(target, values=scaled)
@@ -153,7 +153,7 @@ class HSIC(Measure):
         ndarray
             Of shape (n, n); of classes that of the delta kernel.
         """
-        if variable.kind == "classes":
+        if variable.nominal:
             return KernelPoints.of(variable.vectors, loops.DELTA).matrix(0)
         return self._points(variable.vectors).matrix(0)
 

@@ -48,7 +48,7 @@ class Pearson(Measure):
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target."""
-        if target.kind == "multi-output":
+        if target.several:
             rows = centred(unit_scale(target.vectors)[0])
             return LowRankPart.of(np.zeros(1, np.intp), None, [LowRankFactor.of(rows)])
         return self.prepare(target.block(), ONCE)[0]

@@ -97,7 +97,7 @@ class ProjectionCorrelation(Measure):
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""
-        if target.kind == "multi-output":
+        if target.several:
             return Angles(unit_scale(target.vectors)[0].T, self._anchors(target.n_rows))
         return self.prepare(target.block(), ONCE)[0]
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.random import Generator
 
+from ..association.associator import Associator
 from ..data.columns import Columns, as_columns
 from ..data.messages import named
 from ..data.study import Study, adjusted
 from ..features.copies import Copies, find_copies
 from ..features.groups import Groups
+from ..features.rank_table import RankTable
 from ..measures import as_measure
 from ..measures.protocol import Measure
 from ..problems import Problem, setting, warn
@@ -208,8 +210,25 @@ class KnockoffFilter:
             )
         return replace(study, columns=columns)
 
+    def relevance(self, study: Study, ranks: RankTable, work: Work) -> Vector:
+        """Association of every feature with the target, adjusted for nothing.
+
+        Parameters
+        ----------
+        study, ranks
+            Checked data, and the ranks of its columns.
+        work
+            Threads, memory and progress.
+
+        Returns
+        -------
+        ndarray
+            One association for each feature.
+        """
+        return Associator(study.columns, self.measure, work).with_target(study.target)
+
     def weigh(
-        self, study: Study, groups: Groups, fdr: float, rng: Generator, work: Work
+        self, study: Study, ranks: RankTable, groups: Groups, fdr: float, rng: Generator, work: Work
     ) -> KnockoffEvidence:
         """Importances of all features, draw by draw; of what covariates leave of them, if any.
 
@@ -217,6 +236,8 @@ class KnockoffFilter:
         ----------
         study
             Checked data, as `prepare` left them.
+        ranks
+            Not used: measures have ranks of their own.
         groups
             Which features are copies, and which are asked about together.
         fdr

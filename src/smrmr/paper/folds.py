@@ -43,7 +43,7 @@ def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:
     if codes is not None:
         numbers = np.unique(codes, return_inverse=True)[1]
         return np.asarray(rng.permutation(numbers.max() + 1)[numbers] % n_folds)
-    if target.kind == "classes":
+    if target.nominal:
         stratum = stratum + 2 * target.values.astype(np.intp)
     fold = np.empty(len(stratum), dtype=np.intp)
     dealt = 0

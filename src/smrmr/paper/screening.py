@@ -250,7 +250,7 @@ def split_rows(
         screened = np.isin(groups, order[: int(np.floor(share * len(order) + 1e-9))])
         return np.flatnonzero(screened), np.flatnonzero(~screened)
     n_screen = int(np.floor(share * n + 1e-9))
-    if target.kind != "classes":
+    if not target.nominal:
         order = rng.permutation(n)
         return np.sort(order[:n_screen]), np.sort(order[n_screen:])
     labels = target.values.astype(np.intp)

@@ -10,7 +10,6 @@ from sklearn.utils import check_random_state
 
 from ..association.associator import Associator
 from ..data.study import Study
-from ..data.target import Target
 from ..measures import HSIC
 from ..runs.work import Work
 from ..settings import check_choice, check_count, parse_bytes
@@ -126,11 +125,12 @@ class HSICLasso(Ranking):
         values = columns.values.astype(np.float64)
         numbers = ~columns.nominal
         values[:, numbers] = _over_deviation(values[:, numbers])
-        if response.kind == "continuous":
-            response = Target(response.kind, _over_deviation(response.values[:, None])[:, 0])
-        elif response.kind == "multi-output":
+        if response.several:
             width = np.sqrt(response.values.shape[1])  # vectors of q outputs are sqrt(q) apart
-            response = Target(response.kind, response.values / response.values.std() / width)
+            response = replace(response, values=response.values / response.values.std() / width)
+        elif not response.nominal:
+            scaled = _over_deviation(response.values[:, None])[:, 0]
+            response = replace(response, values=scaled)
         return Study(replace(columns, data=values), response), HSIC(width=1.0)
 
     def _blocks(self, n: int) -> list[Indices]:

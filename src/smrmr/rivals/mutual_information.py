@@ -27,12 +27,12 @@ class Information:
 
     def with_target(self, target: Target) -> Vector:
         """Mutual information of every feature with the target."""
-        if target.kind == "multi-output":
+        if target.several:
             raise Problem(
                 f"mutual information needs a target of one column. Use {setting('measure', 'pc')}, "
                 "'hsic' or 'dcor' for several outputs."
             )
-        return self._with(target.values, target.kind == "classes")
+        return self._with(target.values, target.nominal)
 
     def with_feature(self, k: int) -> Vector:
         """Mutual information of every feature with feature `k`."""

@@ -262,9 +262,9 @@ class MRMR(Ranking):
 
 def _f_statistic(r2: Vector, target: Target) -> Vector:
     """F statistic of every feature from its squared correlation (for classes: ratio) with y."""
-    if target.kind == "multi-output":
+    if target.several:
         raise ValueError("the F statistic needs a target of one column. Use another measure.")
-    if target.kind == "classes":
+    if target.nominal:
         raise Problem(
             f"the F statistic is for a continuous target here. Use {setting('measure', 'mi')} or "
             "'pc' for classes."

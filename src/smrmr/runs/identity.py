@@ -34,7 +34,7 @@ def identity_of(
         "features": study.columns.n_columns,
         "X": _of_features(study.columns),
         "y": f"{study.target.kind}, {checksum(study.target.values)}",
-        "covariates": _of_covariates(study.covariates),
+        "covariates": _of_covariates(study.adjustment),
         "seed": int(seed),
         "smrmr": version("smrmr"),
         **{name: value for name, value in settings.items() if name != "n_jobs"},

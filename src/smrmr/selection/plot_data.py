@@ -119,7 +119,7 @@ def summarise_for_plots(
 
 def shape_of(x: Vector, target: Target) -> Shape:
     """A feature against the target, to the last digit."""
-    if target.kind == "classes":
+    if target.nominal:
         names = np.array(target.labels, dtype=object)[target.order]
         group = np.argsort(target.order)[target.values.astype(np.intp)]
         shape = _summary("classes", group, x[:, None], names)

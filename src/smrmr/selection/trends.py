@@ -105,7 +105,7 @@ def find_trends(
     features = features[np.isin(features, [*wanted][:most])]
     blocks = (features[start : start + BLOCK] for start in range(0, len(features), BLOCK))
     columns = (x for some in blocks for x in study.columns.read(some).astype(np.float64).T)
-    if study.target.kind == "classes":
+    if study.target.nominal:
         rows = _rows_of_classes(study.target)
         described = [_describe_by_class(x, rows) for x in columns]
         shapes, means, deviation, positive = zip(*described, strict=True) if described else [()] * 4

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
+from ...data.targets.protocol import TargetColumn
 from ...settings import read_strategies
 from ...types import Indices
-from ..scores import TargetColumn
 from .blend import Blend
 from .estimator import FromEstimator
 from .kernel import Kernel

@@ -68,7 +68,7 @@ class Blend:
         trust = trust / (trust + kernel.error**SHARPNESS)
         held_out = together = (1 - trust) * sparse.held_out + trust * kernel.held_out
         if problem.target.is_class is not None:
-            prediction = problem.target.y - held_out
+            prediction = problem.target.values - held_out
             basis = problem.regressors.covariate_basis
             together = logistic_residual(problem.target.is_class, prediction, basis)
         residual = (1 - trust) * sparse.residual + trust * together

@@ -77,8 +77,8 @@ class FromEstimator(ComparesBySettings):
         kept, basis = np.flatnonzero(problem.without(out)), problem.regressors.covariate_basis
         X = np.concatenate([problem.regressors.features[kept], basis * np.sqrt(len(basis.T))]).T
         target = problem.target
-        labels = target.y if target.is_class is None else target.is_class
-        order = np.lexsort((X.sum(axis=1), target.y))  # by content, wherever rows stand
+        labels = target.values if target.is_class is None else target.is_class
+        order = np.lexsort((X.sum(axis=1), target.values))  # by content, wherever rows stand
         X, labels = X[order], labels[order]
         predicted = np.empty(len(X))
         for start in range(self.n_folds):

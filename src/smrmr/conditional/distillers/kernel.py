@@ -98,6 +98,6 @@ def _as_indices(columns: tuple[int, ...]) -> Indices:
 def _kernel_ridge(problem: FitProblem, columns: tuple[int, ...]) -> KernelRidge:
     key = "kernel ridge", columns
     if key not in problem.cache:
-        problem.cache[key] = KernelRidge(problem.regressors, columns, problem.target.y)
+        problem.cache[key] = KernelRidge(problem.regressors, columns, problem.target.values)
     found: KernelRidge = problem.cache[key]
     return found

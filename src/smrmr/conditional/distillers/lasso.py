@@ -46,7 +46,7 @@ class Lasso:
         """
         with_abs, coefficients = problem.lasso(out)
         support = np.flatnonzero(coefficients)
-        residual = problem.regressors.residual(problem.target.y, coefficients)
+        residual = problem.regressors.residual(problem.target.values, coefficients)
         leverage = problem.regressors.leverage(support)
         held_out = residual / np.maximum(1 - leverage, MIN_ONE_LESS_LEVERAGE)
         entered = [problem.entered(absolute, concave=False) for absolute in (False, True)]

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ...data.targets.protocol import TargetColumn
 from ...types import Indices, Mask, Matrix, Vector
-from ..scores import TargetColumn, standardised
+from ..scores import standardised
 from .paths import Path, fit_path
 from .regressors import Regressors
 
@@ -101,7 +102,7 @@ class FitProblem:
         is_class = None if target.is_class is None else target.is_class[rows]
         return FitProblem(
             Regressors(held.columns[:, rows], held.covariate_basis[:, rows]),
-            TargetColumn(target.name, target.y[rows], is_class),
+            TargetColumn(target.name, target.values[rows], is_class),
         )
 
     @property
@@ -148,7 +149,7 @@ class FitProblem:
     @property
     def _gain(self) -> Vector:
         if "gain" not in self.cache:
-            self.cache["gain"] = self.regressors.products(self.target.y)
+            self.cache["gain"] = self.regressors.products(self.target.values)
         gain: Vector = self.cache["gain"]
         return gain
 

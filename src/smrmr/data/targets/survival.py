@@ -1,4 +1,4 @@
-r"""Turns survival times into numbers that can be fitted and tested: residuals of a null model.
+r"""Survival: times and events, tested by the residuals of a null model.
 
 The null model is that of Cox given covariates, or that of Nelson and Aalen without any. With
 :math:`\delta_i` the event of row i, :math:`t_i` its time and :math:`\hat\Lambda_i` the hazard that
@@ -10,28 +10,71 @@ residual, the event less what was to be expected, and :math:`\mathrm{sign}(M_i) 
 from __future__ import annotations
 
 import re
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problems import warn
-from ..types import Data, Mask, Matrix, Vector
+from ...problems import Problem, setting, warn
+from ...types import Data, Indices, Mask, Matrix, Vector
+from ..row_groups import vary_within
+from .numbers import Numbers
+from .protocol import Target
 
 FEWEST_EVENTS = 5
 EVENTS = frozenset(("event", "status", "dead", "died", "death", "cens", "observed"))
 SAID_OF_EVENTS = EVENTS | {"relapse"}  # words in names of columns that are warned of
 SAID_OF_TIMES = frozenset(("time", "days", "weeks", "months", "years", "survival", "duration"))
 NEWTON_STEPS = 50
-RIDGE = 1e-4  # of coefficients, per row, so that a covariate that parts all events is no trouble
+RIDGE = 1e-4  # of coefficients, per row, so that a covariate that separates events is no trouble
 
 
-def looks_like_survival(y: Data) -> bool:
-    """Whether y is an array of fields, as scikit-survival makes them."""
+@dataclass(frozen=True)
+class Survival(Numbers):
+    """A time and an event per row; values are deviance residuals given the covariates.
+
+    `derived_from` holds times and events as two rows.
+    """
+
+    alias: ClassVar[str] = "survival"
+    within_groups: ClassVar[bool] = False
+
+    def accepts(self, y: Data) -> bool:
+        """Whether y is an array of fields, as scikit-survival makes them."""
+        _warn_if_survival(y)
+        return _has_fields(y)
+
+    def read(self, y: Data) -> Target:
+        """Times and events: an array of fields, a table or two columns of an array."""
+        times_and_events = _times_and_events(y)
+        given = Target(self.alias, times_and_events[0], derived_from=times_and_events)
+        found = self.derive_values(given, np.empty((0, given.n_rows)))
+        if np.ptp(found.values) < 1e-9:
+            raise Problem("the survival times are the same for all rows.", "They must vary.")
+        return found
+
+    def derive_values(self, target: Target, covariates: Matrix) -> Target:
+        """Deviance residuals given the covariates."""
+        assert target.derived_from is not None
+        time, event = target.derived_from
+        return replace(target, values=deviance_residuals(time, event == 1, covariates))
+
+    def mean(self, target: Target, codes: Indices) -> Target:
+        """The time and event of every group, which must not vary within."""
+        assert target.derived_from is not None
+        if vary_within(target.derived_from.T, codes):
+            raise Problem(
+                "survival times change within groups.", "One time and event per group is needed."
+            )
+        return self.take(target, np.unique(codes, return_index=True)[1])
+
+
+def _has_fields(y: Data) -> bool:
     return getattr(getattr(y, "dtype", None), "names", None) is not None
 
 
-def warn_if_survival(y: Data) -> None:
+def _warn_if_survival(y: Data) -> None:
     """Warn of a table of two columns that by names and values are an event and a time."""
     if not (hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 2):
         return
@@ -41,8 +84,8 @@ def warn_if_survival(y: Data) -> None:
         if named and _is_event(events) and _are_times(times):
             warn(
                 f"y looks like survival, with {event!r} and {time!r} as event and time, and is "
-                "taken for two outputs. Say target='survival' if it is, or target='continuous' to "
-                "confirm."
+                f"taken for two outputs. Use {setting('target', 'survival')} if it is, or "
+                f"{setting('target', 'continuous')} to confirm."
             )
             return
 
@@ -52,32 +95,32 @@ def _says(name: str, words: frozenset[str]) -> bool:
     return not words.isdisjoint(re.split("[^a-z]+", name.lower()))
 
 
-def read_survival(y: Data) -> Matrix:
-    """Times and events as two rows.
-
-    From an array of fields, as scikit-survival makes them, a table or two columns of an array.
-    """
+def _times_and_events(y: Data) -> Matrix:
+    """Times and events as two rows."""
     columns = _two_columns(y)
     boolean = [name for name, values in columns.items() if _is_event(values)]
     named = [name for name in columns if str(name).lower() in EVENTS]
     events = named or [name for name in boolean if columns[name].dtype.kind == "b"] or boolean
     if len(events) != 1:
-        raise ValueError(
-            "survival needs a column of events, True or 1 where it happened, and one of times: "
-            f"{', '.join(map(str, columns))} cannot be told apart. Name them event and time."
+        raise Problem(
+            f"{', '.join(map(str, columns))} cannot be told apart as event and time of survival.",
+            "A column of events is needed, True or 1 where it happened, and one of times.",
+            "Name them event and time.",
         )
     event = columns.pop(events[0])
     if not _is_event(event):
         levels = ", ".join(map(str, np.unique(event)[:5]))
-        raise ValueError(f"events must be True or False, or 1 and 0, and not {levels}.")
+        raise Problem(f"events must be True or False, or 1 and 0, and not {levels}.")
     time = np.asarray(next(iter(columns.values())), dtype=np.float64)
     if not np.isfinite(time).all() or (time < 0).any():
-        raise ValueError("survival times must be known and not negative. Leave these rows out.")
+        raise Problem(
+            "survival times must be known and not negative.", cure="Leave these rows out."
+        )
     happened = event.astype(np.float64) == 1
     if happened.sum() < FEWEST_EVENTS:
-        raise ValueError(
-            f"{int(happened.sum())} events in {len(time)} rows. At least {FEWEST_EVENTS} are "
-            "needed."
+        raise Problem(
+            f"{int(happened.sum())} events in {len(time)} rows.",
+            f"At least {FEWEST_EVENTS} are needed.",
         )
     return np.stack([time, happened])
 
@@ -126,22 +169,23 @@ def _cox(design: Matrix, died: Vector, last: NDArray[np.intp]) -> Vector:
 
 
 def _two_columns(y: Data) -> dict[str, NDArray[Any]]:
-    if looks_like_survival(y):
+    if _has_fields(y):
         columns = {name: np.asarray(y[name]) for name in y.dtype.names}
     elif hasattr(y, "iloc") and hasattr(y, "columns"):
         columns = {str(name): y.iloc[:, k].to_numpy() for k, name in enumerate(y.columns)}
     else:
         values = np.asarray(y)
         if values.ndim != 2:
-            raise ValueError(f"survival has shape {values.shape}. Events and times are needed.")
+            raise Problem(f"survival has shape {values.shape}.", "Events and times are needed.")
         columns = {f"column {k}": values[:, k] for k in range(values.shape[1])}
     if len(columns) > 2:
-        raise ValueError(
+        raise Problem(
             f"survival has {len(columns)} columns ({', '.join(columns)}): an event and a time are "
-            "needed. Rows that enter late (left truncation) are not supported: leave them out."
+            "needed.",
+            cure="Rows that enter late (left truncation) are not supported: leave them out.",
         )
     if len(columns) < 2:
-        raise ValueError("survival has one column. An event and a time are needed.")
+        raise Problem("survival has one column.", "An event and a time are needed.")
     return columns
 
 

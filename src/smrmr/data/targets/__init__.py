@@ -1,0 +1,1 @@
+"""Kinds of target, one file each; `registry` lists them."""

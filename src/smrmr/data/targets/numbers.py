@@ -1,0 +1,65 @@
+"""Numbers, one per row or several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ...types import Data, Indices, Matrix
+from ..row_groups import group_means
+from .arrays import read_array, read_numbers
+from .protocol import Target, TargetColumn
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """One number per row. Kinds that become numbers build on it."""
+
+    alias: ClassVar[str] = "continuous"
+    within_groups: ClassVar[bool] = True
+
+    def accepts(self, y: Data) -> bool:
+        """Never: y is taken for numbers where no other kind accepts it."""
+        return False
+
+    def read(self, y: Data) -> Target:
+        """Numbers that vary; the kind goes by their columns."""
+        numbers = read_numbers(y)
+        return Target(Outputs.alias if numbers.ndim == 2 else Numbers.alias, numbers)
+
+    def check(self, target: Target) -> None:
+        """Take any numbers."""
+
+    def derive_values(self, target: Target, covariates: Matrix) -> Target:
+        """The numbers as they are."""
+        return target
+
+    def take(self, target: Target, rows: Indices) -> Target:
+        """The chosen rows."""
+        derived_from = None if target.derived_from is None else target.derived_from[:, rows]
+        return replace(target, values=target.values[rows], derived_from=derived_from)
+
+    def mean(self, target: Target, codes: Indices) -> Target:
+        """Means per group."""
+        means = group_means(target.values.reshape(len(codes), -1), codes)
+        return replace(target, values=means.reshape(-1, *target.values.shape[1:]))
+
+    def columns(self, target: Target) -> tuple[TargetColumn, ...]:
+        """Every column of the numbers."""
+        outputs = np.atleast_2d(target.values.T)
+        if len(outputs) == 1:
+            return (TargetColumn("target", outputs[0]),)
+        return tuple(TargetColumn(f"output {i}", y) for i, y in enumerate(outputs, start=1))
+
+
+@dataclass(frozen=True)
+class Outputs(Numbers):
+    """Several numbers per row."""
+
+    alias: ClassVar[str] = "multi-output"
+
+    def accepts(self, y: Data) -> bool:
+        """Whether y has several columns."""
+        return read_array(y)[0].ndim == 2

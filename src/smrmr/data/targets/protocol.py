@@ -1,0 +1,125 @@
+"""Defines Target, what was read as y, and TargetKind, what every kind of target has to answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...types import Data, Indices, Mask, Matrix, Vector
+from ..columns import Block
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The target y as numbers, columns of numbers, or classes.
+
+    Attributes
+    ----------
+    kind
+        Short name of its kind, see `KINDS`.
+    values
+        Numbers, (n,) or (n, q) for several outputs, or numbers of classes in order of appearance.
+    labels
+        Names of the classes; none for numbers.
+    derived_from
+        What values are derived from by comparing rows, (k, n); None if they are as given.
+    categories
+        Names of classes in the user's own order, where y is a category.
+    name
+        That of y, if it has one.
+    """
+
+    kind: str
+    values: Vector
+    labels: tuple[str, ...] = ()
+    derived_from: Matrix | None = None
+    categories: tuple[str, ...] = ()
+    name: str = ""
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.values.shape[0])
+
+    @property
+    def nominal(self) -> bool:
+        """Whether values are numbers of classes."""
+        return bool(self.labels)
+
+    @property
+    def several(self) -> bool:
+        """Whether every sample has several numbers."""
+        return self.values.ndim == 2
+
+    @property
+    def vectors(self) -> NDArray[np.float64]:
+        """The samples as one set of points, (1, q, n)."""
+        return np.ascontiguousarray(self.values.reshape(self.n_rows, -1).T)[None]
+
+    @property
+    def order(self) -> Indices:
+        """Class numbers in the order to show them: that of categories, of numbers, or by name."""
+        place = {name: i for i, name in enumerate(self.categories)}
+        keys = [(place.get(label, len(place)), _sortable(label)) for label in self.labels]
+        return np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
+
+    def block(self) -> Block:
+        """The target as a block of one column; it must not have several."""
+        return Block(self.values[None, :], np.zeros(1, np.intp), self.nominal)
+
+
+@dataclass(frozen=True, eq=False)
+class TargetColumn:
+    """One column that stands for the target or for a part of it: an output, or a class.
+
+    `values` are not standardised; `is_class` says of a class which rows are in it.
+    """
+
+    name: str
+    values: Vector
+    is_class: Mask | None = None
+
+
+class TargetKind(Protocol):
+    """How one kind of target is read, averaged over groups of rows, and put into columns."""
+
+    alias: ClassVar[str]
+    within_groups: ClassVar[bool]  # whether rows of one group can be compared with each other
+
+    def accepts(self, y: Data) -> bool:
+        """Whether ``target="auto"`` takes y for this kind; warns where that is in doubt."""
+
+    def read(self, y: Data) -> Target:
+        """Check y and read it."""
+
+    def check(self, target: Target) -> None:
+        """Refuse a target that can be measured but that nothing can be selected by."""
+
+    def derive_values(self, target: Target, covariates: Matrix) -> Target:
+        """Values that come from comparing rows, from the rows there are; others as they are.
+
+        `covariates` are orthonormal rows, maybe none.
+        """
+
+    def take(self, target: Target, rows: Indices) -> Target:
+        """The target in fewer rows; nothing is derived anew."""
+
+    def mean(self, target: Target, codes: Indices) -> Target:
+        """The target per group of rows, or a refusal."""
+
+    def columns(self, target: Target) -> tuple[TargetColumn, ...]:
+        """Columns of numbers that say all about the target."""
+
+
+def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:
+    """What puts "stage 2" before "stage 10", and numbers before words."""
+    if re.fullmatch(r"-?\d+(\.\d+)?", label):
+        return ((0, float(label), ""),)
+    parts = re.split(r"(\d+(?:\.\d+)?)", label)  # text, number, text, ...
+    return tuple(
+        (0, float(part), "") if i % 2 else (1, 0.0, part.casefold()) for i, part in enumerate(parts)
+    )

@@ -95,7 +95,7 @@ def test_near_misses_are_counted(tested):
     p[2] = 0.0042  # q-value 0.14
     said = verdict(changed(tested, p_of_hypotheses=p), "best")
     assert said.word == "look at this"
-    assert "1 near miss: q-values up to 0.14 at level 0.1" in said.text
+    assert "1 more feature comes close: q-values up to 0.14 at level 0.1" in said.text
     p[2] = 0.0048  # 0.16
     said = verdict(changed(tested, p_of_hypotheses=p), "best")
     assert said.word == "fine"
@@ -111,7 +111,7 @@ def test_findings_that_are_not_seen_alone_are_named(tested):
     assert said.text.startswith(
         f"1 of {len(tested.selected)} findings is associated with the target"
     )
-    assert said.text.endswith("only adjusted for others: x1.")
+    assert said.text.endswith("only when adjusted for others: x1.")
     nothing = changed(tested, p_of_hypotheses=np.full(100, 0.9))
     assert verdict(nothing, "alone").word == "not tested"
 

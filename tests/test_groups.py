@@ -424,6 +424,7 @@ def test_groups_are_told_as_groups(grouped):
     assert str(grouped).startswith("3 groups of look-alikes selected at FDR 0.02.")
     said = grouped.explain(lead)
     assert "It represents a group of 5 features, with " in said
+    assert "Adjusted for all features outside its group, as it rises" in said
     assert "which of its members does cannot be told from these data" in said
     assert f"its group has p-value {grouped.p_values[lead]:.2g} given all features outside" in said
     assert grouped.explain(other).startswith(

@@ -240,7 +240,7 @@ def test_renaming_classes_changes_nothing(control):
         part = told["plot_data"]
         del part["labels"]
         for fit in told["evidence"].get("fits", ()):
-            del fit["part"]  # the name of a class
+            del fit["target"]  # the name of a class
         for shape in part["shapes"]:
             del shape["names"]
         for class_name, text in (("ill", "False"), ("well", "True")):

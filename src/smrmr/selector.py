@@ -195,15 +195,8 @@ class SmRMR(Selector):
         check_choice("missing", self.missing, FILLING)
         X = self._filled(X, learn=True)
         recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
-        study = self._read(
-            X,
-            y,
-            self.target,
-            covariates=covariates,
-            groups=groups,
-            aggregate=aggregate,
-            always_keep=self.always_keep,
-        )
+        beside = {"covariates": covariates, "groups": groups, "aggregate": aggregate}
+        study = self._read(X, y, self.target, **beside, always_keep=self.always_keep)
         if logger.isEnabledFor(logging.INFO):
             from .report.words import (
                 detectable_effect,  # takes longer to load than a small fit takes

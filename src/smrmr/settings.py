@@ -168,12 +168,8 @@ def one_of(choices: Iterable[Any]) -> str:
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
     """Refuse what is not a whole number of at least `least`."""
-    _refuse_unless(
-        _is(Integral, value) and value >= least,
-        name,
-        value,
-        f"must be a whole number of {least} or more.",
-    )
+    possible = _is(Integral, value) and value >= least
+    _refuse_unless(possible, name, value, f"must be a whole number of {least} or more.")
 
 
 def check_number(name: str, value: Any, above: float = -np.inf) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 from ..data import read_data
 from ..data.dataset import Dataset
 from ..data.files.packed import STANDARD_INPUT
-
-PASSED_ON = (
-    "format", "layer", "sheet", "sep", "decimal", "encoding", "comment", "transpose", "pheno", "id",
-    "covar", "missing", "missing_target",
-)  # fmt: skip
 
 
 def name_of(file: Path) -> str:
@@ -27,9 +23,11 @@ def read_table(file: Path, options: dict[str, Any]) -> Dataset:
         raise ValueError("survival needs both --time COLUMN and --event COLUMN.")
     if time is not None and target is not None:
         raise ValueError("--time and --event are the target: leave out --target.")
-    how = {name: options[name] for name in PASSED_ON}
-    named = [*_named(options), *[options[name] for name in ("groups", "event") if options[name]]]
-    return read_data(file, time or target, **how, drop=options["drop"] or (), beside=named)
+    covariates = [name.strip() for name in (options["covar_name"] or "").split(",")]
+    beside = [name for name in (*covariates, options["groups"], event) if name]
+    how = {name: options[name] for name in signature(read_data).parameters if name in options}
+    how |= {"target": time or target, "drop": options["drop"] or (), "beside": beside}
+    return read_data(file, **how)
 
 
 def target_of(data: Dataset, options: dict[str, Any]) -> Any:
@@ -52,8 +50,3 @@ def covariates_and_groups(data: Dataset, options: dict[str, Any]) -> dict[str, A
         "groups": None if groups is None else data.beside[groups].to_numpy(),
         "aggregate": options["aggregate"],
     }
-
-
-def _named(options: dict[str, Any]) -> list[str]:
-    names = (options["covar_name"] or "").split(",")
-    return [name.strip() for name in names if name.strip()]

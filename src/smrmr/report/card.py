@@ -36,16 +36,12 @@ def card(selection: Selection) -> str:
     """
     page = environment(autoescape=True).get_template("card.html")
     table = selection.findings() if selection.selected.size else selection.near_misses(MOST_ROWS)
-    measured = selection.presentation.MEASURED
     text = page.render(
         selection=selection,
         said=statement(selection, name_near_misses=False),
         advice=advice(selection),
         rows=table[:MOST_ROWS].to_dict("records"),
-        n_more=max(0, len(selection.selected) - MOST_ROWS),
-        measured=measured,
-        head=_letter(measured),
-        report=getattr(selection, "report_path", None),
+        measured=selection.presentation.MEASURED,
     )
     return text.encode("utf-8", "replace").decode()  # names may hold lone surrogates
 
@@ -89,9 +85,5 @@ def brief(selection: Selection) -> str:
 
 def _line(row: dict[str, Any], measured: str) -> str:
     shape = f", {short(row['shape'])}" if row["shape"] else ""
-    numbers = f"{_letter(measured)} {row[measured]:.2g}, q-value {row['q_value']:.2g}"
+    numbers = f"{measured.replace('_value', '')} {row[measured]:.2g}, q-value {row['q_value']:.2g}"
     return f"{short(row['feature'])}: {numbers}{shape}"
-
-
-def _letter(measured: str) -> str:
-    return measured.replace("_value", "")

@@ -26,9 +26,6 @@ from .words import (
     why_nothing,
 )
 
-MOST_NAMES = 12  # of findings at the top
-MOST_SHAPES = 12  # findings that are drawn at once; more are folded away
-
 
 def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
     """Write a report that can be read in any browser, sent by mail and printed.
@@ -100,19 +97,16 @@ def render(selection: Selection) -> str:
         say_items=say_items,
         why_nothing=why_nothing(selection),
         warnings=warnings(selection),
-        most_names=MOST_NAMES,
         captions=f"{FOLDERS[selection.evidence.kind]}/captions.html",
         counts=counts_by_level(selection),
         findings=listed(selection),
         listing=listing(selection),
-        most_shapes=MOST_SHAPES,
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,
         figures=parts.FIGURES,
         data=embedded(data),
-        n_rows=len(data["rows"]),
-        cut=data["cut"],
+        table=data,
         style=Markup(own_file("style.css")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),

@@ -11,6 +11,7 @@ from .marks import Band, Boxes, Line, Mark, Plot, Points, Tick, short
 MOST_CLASSES = 20
 LONGEST = 60  # letters of a class that stands in a row
 LETTERS_ACROSS = 36  # of names side by side; more of them stand in rows
+PERCENTS = tuple(Tick(share, f"{100 * share:.0f}%") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
 FAR_APART = 8.0  # times the distance of their quartiles: values that need a symlog axis
 
 
@@ -97,33 +98,18 @@ def _rows(plot: Plot, names: tuple[str, ...]) -> Plot:
 
 def _shares(plot: Plot, shape: Shape) -> Plot:
     """Share of rows above zero in each class, with the mean beside its name."""
-    at = np.arange(len(shape.names), dtype=np.float64)
-    summary = [
+    groups = list(zip(shape.names, shape.shares, shape.counts, shape.means, strict=True))
+    tips = tuple(
         f"{short(name)}: {100 * share:.3g}% of {n} rows above 0, mean {mean:.3g}"
-        for name, share, n, mean in zip(
-            shape.names, shape.shares, shape.counts, shape.means, strict=True
-        )
-    ]
-    bars = [
-        Line(np.array([0.0, share]), np.array([i, i]), "smooth")
-        for i, share in zip(at, shape.shares, strict=True)
-    ]
-    dots = Points(shape.shares, at, "selected", tuple(summary))
-    names = tuple(
-        f"{short(name, LONGEST)}, mean {mean:.2g}"
-        for name, mean in zip(shape.names, shape.means, strict=True)
+        for name, share, n, mean in groups
     )
-    percents = tuple(Tick(share, f"{100 * share:.0f}%") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
-    return _rows(
-        replace(
-            plot,
-            marks=(*bars, dots),
-            x_ticks=percents,
-            x_limits=(0.0, 1.04),
-            summary="; ".join(summary),
-        ),
-        names,
-    )
+    names = tuple(f"{short(name, LONGEST)}, mean {mean:.2g}" for name, _, _, mean in groups)
+    at = np.arange(len(groups), dtype=np.float64)
+    ends = zip(at, shape.shares, strict=True)
+    bars = [Line(np.array([0.0, share]), np.array([i, i]), "smooth") for i, share in ends]
+    marks: tuple[Mark, ...] = (*bars, Points(shape.shares, at, "selected", tips))
+    plot = replace(plot, marks=marks, x_ticks=PERCENTS, x_limits=(0.0, 1.04))
+    return _rows(replace(plot, summary="; ".join(tips)), names)
 
 
 def _bands(shape: Shape) -> tuple[Mark, ...]:

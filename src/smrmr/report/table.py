@@ -66,10 +66,5 @@ def _names(names: list[str]) -> tuple[list[str], int]:
     weights = np.array([len(name.encode()) for name in names])
     if weights.sum() <= NAME_BYTES:
         return names, 0
-    bytes_per_letter = weights.sum() / sizes.sum()
-    lengths = np.geomspace(10_000, SHORTEST_CUT, 40).astype(int)
-    cut = next(
-        (n for n in lengths if np.minimum(sizes, n).sum() * bytes_per_letter <= NAME_BYTES),
-        SHORTEST_CUT,
-    )
-    return [name if len(name) <= cut else name[: cut - 1] + "…" for name in names], int(cut)
+    cut = max(SHORTEST_CUT, int(NAME_BYTES * sizes.sum() / weights.sum() / len(names)))
+    return [name if len(name) <= cut else name[: cut - 1] + "…" for name in names], cut

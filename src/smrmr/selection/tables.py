@@ -67,19 +67,13 @@ def table_of_groups(selection: Selection) -> Any:
 
 
 def _table(columns: dict[str, Any]) -> Any:
-    """A DataFrame, with text as objects where names hold what text of pandas 3 cannot."""
+    """A DataFrame; text as objects, since names may hold what text of pandas 3 cannot."""
     import pandas as pd  # only needed here
 
-    try:
-        return pd.DataFrame(columns)
-    except UnicodeEncodeError:  # halves of characters, from names in another encoding
-        is_text = {name: np.asarray(values).dtype.kind in "OU" for name, values in columns.items()}
-        return pd.DataFrame(
-            {
-                name: pd.Series(list(values), dtype=object) if is_text[name] else values
-                for name, values in columns.items()
-            }
-        )
+    for name, values in columns.items():
+        if np.asarray(values).dtype.kind in "OU":
+            columns[name] = pd.Series(list(values), dtype=object)
+    return pd.DataFrame(columns)
 
 
 def _representatives(selection: Selection) -> Indices:

@@ -53,7 +53,7 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
     """
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
-        raise ValueError(f"there is no file {path}.{did_you_mean(path.name, beside)}")
+        raise Problem(f"there is no file {path}.{did_you_mean(path.name, beside)}")
     endings = [ending for format in FORMATS if format.folder for ending in format.extensions]
     if path.is_dir() and (name or path.suffix.removeprefix(".")).lower() not in endings:
         raise ValueError(f"{path} is a folder. A file is needed.")

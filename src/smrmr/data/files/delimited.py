@@ -31,26 +31,18 @@ class _Hashed(io.RawIOBase):
         return n_bytes
 
 
-def read_delimited(
-    path: Path,
-    *,
-    usual: str,
-    transpose: bool = False,
-    sep: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    comment: str | None = None,
-) -> Table:
+def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: str | None) -> Table:
     """Read a table of text, one row per sample; with `transpose`, one row per feature.
 
-    How it is written is found out by its first lines, unless it is said. After them the file is
+    How it is written is found out by its first lines, unless it is `said`. After them the file is
     read once, for its values and for its checksum.
     """
     import pandas as pd
 
+    encoding, comment = said.get("encoding"), said.get("comment")
     try:
         with path.open("rb") as file:
-            found = dialect_of(file, path, usual, sep, decimal, encoding, comment)
+            found = dialect_of(file, path, usual, **said)
             file.seek(0)
             stream = _Hashed(file)
             with warnings.catch_warnings(), io.BufferedReader(stream, 1 << 20) as content:

@@ -134,7 +134,7 @@ def _first_lines(
             break
     text.detach()
     if not lines:
-        raise ValueError(f"{path} is empty. A header and rows are needed.")
+        raise Problem(f"{path} is empty.", "A header and rows are needed.")
     return lines
 
 

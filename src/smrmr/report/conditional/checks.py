@@ -66,7 +66,7 @@ def best_verdict(selection: Selection) -> Verdict:
         return fine("All that was tested was selected.")
     nearly = q[q <= NEARLY * level]
     if nearly.size:
-        n = f"{len(nearly)} near miss{'es' * (len(nearly) > 1)}"
+        n = f"{len(nearly)} more feature{'s come' if len(nearly) > 1 else ' comes'} close"
         return doubtful(f"{n}: q-values up to {nearly.max():.2g} at level {level:g}.")
     which = "next" if selection.selected.size else "best"
     return fine(f"The {which} feature has a q-value of {q.min():.2g}, far from level {level:g}.")
@@ -83,7 +83,9 @@ def alone_verdict(selection: Selection) -> Verdict:
         names = say(selection, "listed_names", features=hidden)
         are = "is" if len(hidden) == 1 else "are"
         many = f"{len(hidden)} of {n} findings {are}"
-        return doubtful(f"{many} associated with the target only adjusted for others: {names}.")
+        return doubtful(
+            f"{many} associated with the target only when adjusted for others: {names}."
+        )
     return fine("Every finding is also associated with the target on its own, unadjusted.")
 
 
@@ -91,7 +93,7 @@ CHECKS: Checks = {
     "histogram": Check("Are null p-values uniform?", histogram_verdict),
     "residuals": Check("Do residuals depend on other features?", residuals_verdict),
     "best": Check("Are the findings clear?", best_verdict),
-    "alone": Check("Are the findings also associated marginally?", alone_verdict),
+    "alone": Check("Do the findings have marginal associations?", alone_verdict),
     "fits": Check("How much of the target is explained?", fits_verdict),
     **EVERY,
 }

@@ -12,7 +12,6 @@ from columns import frame, variables
 from smrmr.measures import ProjectionCorrelation, as_measure, projection
 from smrmr.measures import projection_loops as loops
 from smrmr.measures.projection_parts import spread_anchors
-from smrmr.measures.vector_instructions import BLOCK
 from smrmr.settings import write_setting
 
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
@@ -48,7 +47,7 @@ def test_some_anchors_equal_slices_of_the_tensor(path, rng, monkeypatch):
 @quiet
 @pytest.mark.parametrize(("n", "n_anchors"), [(300, 70), (300, 32), (1500, 40)])
 def test_bit_sets_and_sweep_agree_on_some_anchors(n, n_anchors, rng, monkeypatch):
-    """Each is the other's oracle, at sizes with several blocks, tiles and rounds of adders."""
+    """Each is the other's oracle, at sizes with several words of bits."""
     X = frame(n, rng, copies=1)
     found = []
     for most in (0, 10**6):
@@ -123,9 +122,9 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
 
     With three anchors of a column with ties and of one without, brute force counts.
     """
-    order = rng.permutation(n).astype(np.int32)[None]
-    ranks, out = np.zeros(BLOCK, loops.rank_type(n)), np.zeros((1, 1))
-    loops.cross_sweep(order, order, np.ones(n, np.uint8), False, ranks, out)
+    order, out = rng.permutation(n).astype(np.int32)[None], np.zeros((1, 1))
+    ranks = (order, *loops.rank_rows(np.argsort(order).astype(float), order)[:2])
+    loops.sweep(ranks, ranks, np.ones(n, np.uint8), False, out)
     whole = sum((n * (4 * t + 1) - (2 * t + 1) ** 2) ** 2 for t in range(n))
     assert out[0, 0] == float(whole)
 
@@ -134,7 +133,7 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
     chosen = np.isin(np.arange(n), anchors).astype(np.uint8)
     orders = [np.argsort(v, kind="stable").astype(np.int32)[None] for v in (x, y)]
     sides = [(o, *loops.rank_rows(v[None], o)[:2]) for v, o in zip((x, y), orders, strict=True)]
-    loops.cross_sweep_tied(*sides[1], *sides[0], chosen, False, ranks, out)
+    loops.sweep(sides[1], sides[0], chosen, True, out)
     expected = 0
     for r in anchors:
         s, t = np.sign(x - x[r]).astype(int), np.sign(y - y[r]).astype(int)

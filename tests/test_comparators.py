@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import smrmr
 from smrmr.measures import HSIC, MEASURES
-from smrmr.paper.solver.lars import first_to_enter
 from smrmr.rivals import MRMR, SIS, HSICLasso
+from smrmr.rivals.lars import first_to_enter
 
 SELECTORS = [SIS, MRMR, HSICLasso]
 

@@ -75,6 +75,16 @@ def test_imports_follow_the_order():
                 assert ORDER.index(there) <= ORDER.index(here), f"{path} imports {there}"
 
 
+def test_few_import_the_method_of_the_paper():
+    """Law: it is no default, so that only what offers, runs or shows it knows of it."""
+    knowing = {"paper", "controllers", "selection", "selector", "report", "cli"}
+    for path in ROOT.rglob("*.py"):
+        here = path.relative_to(ROOT).with_suffix("").parts[0]
+        there = set(imported(path))
+        assert here in knowing or "paper" not in there, f"{path} imports paper"
+        assert here != "paper" or "conditional" not in there, f"{path} imports conditional"
+
+
 def test_public_names_stand_for_themselves():
     """Law: a public name is no module of the same name, so that none can take its place.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from smrmr.conditional.statistics.null import TAILS, points_of
 from smrmr.conditional.statistics.rank_covariances import GRID, projection_covariances
-from smrmr.measures.compiled import compiled
+from smrmr.runs.compiled import compiled
 from smrmr.types import Indices, Vector
 
 SIZES = (8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 150, 200)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.compiled import compiled, compiled_reordering
+from ..runs.compiled import compiled, compiled_reordering
 from ..types import Indices, Matrix, Vector
 from .statistics import ResidualPairs
 

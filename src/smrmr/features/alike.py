@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..data.columns import Columns
 from ..data.scaling import unit_columns
-from ..measures.compiled import compiled
 from ..problems import setting, warn
+from ..runs.compiled import compiled
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .disjoint_sets import all_roots, larger_sets, root_of

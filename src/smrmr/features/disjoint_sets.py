@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measures.compiled import compiled
+from ..runs.compiled import compiled
 from ..types import Indices
 
 

@@ -1,7 +1,5 @@
 """Maps "pc", "hsic", "dcor" and "pearson" to their measures."""
 
-from typing import Any
-
 from ..settings import read_strategy
 from .distance import DistanceCorrelation
 from .hsic import HSIC
@@ -9,9 +7,9 @@ from .pearson import Pearson
 from .projection import ProjectionCorrelation
 from .protocol import Measure
 
-__all__ = ["HSIC", "MEASURES", "DistanceCorrelation", "Pearson", "ProjectionCorrelation"]
+__all__ = ["HSIC", "DistanceCorrelation", "Pearson", "ProjectionCorrelation"]
 
-MEASURES: dict[str, type[Any]] = {
+MEASURES: dict[str, type[Measure]] = {
     "pc": ProjectionCorrelation,
     "hsic": HSIC,
     "dcor": DistanceCorrelation,
@@ -19,7 +17,7 @@ MEASURES: dict[str, type[Any]] = {
 }
 
 
-def as_measure(measure: Any) -> Measure:
+def as_measure(measure: str | Measure) -> Measure:
     """The measure that a name stands for; a measure stands for itself."""
     found: Measure = read_strategy("measure", measure, MEASURES, "prepare")
     return found

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled
+from ..runs.compiled import compiled
 
 Array = NDArray[Any]
 

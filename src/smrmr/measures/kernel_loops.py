@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled, power_of_two
+from ..runs.compiled import compiled, power_of_two
 
 Array = NDArray[Any]
 

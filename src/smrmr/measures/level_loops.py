@@ -1,6 +1,6 @@
 """Counts concordance between columns of few levels or classes and ranked ones.
 
-These are the sums of `projection_loops`; coded columns come as in `contingency_loops`.
+These are the sums of `projection_loops`; coded columns come as in `contingency`.
 """
 
 from typing import Any
@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .compiled import compiled
-from .projection_loops import LOW, SHIFT, joined, split_square
+from ..runs.compiled import compiled
 
 Array = NDArray[Any]
-
-SHORT = 7000  # rows up to which the fifth power of their number is a 64-bit integer
 
 
 def cross_coded_ranked(
@@ -32,57 +29,11 @@ def cross_coded_ranked(
     :math:`v_r = \sum_{a > c} R_a - \sum_{a < c} R_a`; a nominal one contributes
     :math:`\tfrac23 \sum_a R_a^2 - \tfrac13 R_c^2`. `chosen` is 1 for anchors.
     """
-    if counts.shape[1] <= 3 and not nominal and _untied(order, through):
-        _cross_few_levels(codes, counts, order, chosen, out)
-        return
-    (below, group), value = np.empty((2, counts.shape[1]), np.int64), np.empty(counts.shape[1])
-    _cross_levels(codes, counts, nominal, order, through, chosen, below, group, value, out)
-
-
-def _untied(order: Array, through: Array) -> bool:
-    """Whether no column holds a value twice: then as many are at most a value as its place says."""
-    places = np.take_along_axis(through, order.astype(np.intp), axis=1)
-    return bool((places == np.arange(1, order.shape[1] + 1)).all())
-
-
-@compiled
-def _cross_few_levels(codes: Array, counts: Array, order: Array, chosen: Array, out: Array) -> None:
-    for l in range(len(order)):  # noqa: E741
-        for k in range(len(codes)):
-            out[k, l] = _cross_three_levels(codes[k], counts[k], order[l], chosen)
-
-
-@compiled
-def _cross_three_levels(codes: Array, counts: Array, order: Array, chosen: Array) -> Any:
-    """Cross term of a column of at most three ordered levels and an untied one, at once.
-
-    Around the sample t in order, of level c, ``v`` is ``n (S - 2 D) - S (n - 1 - 2 t)`` with S the
-    sum of the signs of levels minus c and D that of the t earlier samples.
-    """
-    n, n_levels = len(order), len(counts)
-    lowest, highest = counts[0], counts[2] if n_levels > 2 else 0
-    first, middle, last = n - lowest, highest - lowest, highest - n
-    before_low, before_high = np.int64(0), np.int64(0)
-    total, low, high = np.uint64(0), np.uint64(0), np.uint64(0)
-    for t in range(n):
-        r = np.uint64(order[t])
-        c = codes[r]
-        is_low, is_high = np.int64(c == 0), np.int64(c == 2)
-        in_low, in_high = -is_low, -is_high  # all bits or none, since branches would be guesses
-        in_middle = ~(in_low | in_high)
-        signs = (in_low & first) | (in_middle & middle) | (in_high & last)
-        earlier = (in_low & (t - before_low)) | (in_high & (before_high - t))
-        earlier |= in_middle & (before_high - before_low)
-        v = chosen[r] * (n * (signs - 2 * earlier) - signs * (n - 1 - 2 * t))
-        before_low += is_low
-        before_high += is_high
-        if n <= SHORT:
-            total += np.uint64(v * v)
-        else:
-            part, rest = split_square(v)
-            low += part
-            high += rest
-    return joined(low + (total & LOW), high + (total >> SHIFT))
+    n = order.shape[1]
+    levels, prefix = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
+    starts, stops, value = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+    space = levels, prefix, starts, stops, value
+    _cross_levels(codes, counts, nominal, order, through, chosen, *space, out)
 
 
 @compiled
@@ -93,41 +44,37 @@ def _cross_levels(
     order: Array,
     through: Array,
     chosen: Array,
-    below: Array,
-    group: Array,
+    levels: Array,
+    prefix: Array,
+    starts: Array,
+    stops: Array,
     value: Array,
     out: Array,
 ) -> None:
-    n = order.shape[1]
-    n_levels = counts.shape[1]
+    n, last = order.shape[1], np.int32(counts.shape[1] - 1)
     for l in range(len(order)):  # noqa: E741
+        for t in range(n):
+            stops[t] = through[l, order[l, t]]
+            starts[t] = starts[t - 1] if t > 0 and stops[t] == stops[t - 1] else t
         for k in range(len(codes)):
-            for a in range(n_levels):
-                below[a] = 0
-            total, start = 0.0, 0
-            while start < n:
-                stop = through[l, order[l, start]]
-                for a in range(n_levels):
-                    group[a] = 0
-                for t in range(start, stop):
-                    group[codes[k, order[l, t]]] += 1
-                tilt = n - start - stop
-                after = 0.0
-                for a in range(n_levels):
-                    signs = counts[k, a] - 2 * below[a] - group[a]
-                    value[a] = np.float64(n * signs - counts[k, a] * tilt)
-                    after += value[a] * value[a] if nominal else value[a]
-                for a in range(n_levels):
-                    own = value[a]
+            for t in range(n):
+                levels[t] = codes[k, order[l, t]]
+                value[t] = 0.0
+            for level in range(last + 1 if nominal else last):  # all R sum to 0
+                size, found = np.int32(counts[k, level]), np.int32(0)
+                for t in range(n):
+                    found += np.int32(levels[t] == level)
+                    prefix[t + 1] = found
+                for t in range(n):
+                    signs = np.float64(size - prefix[starts[t]] - prefix[stops[t]])
+                    centred = n * signs - np.float64(size) * np.float64(n - starts[t] - stops[t])
                     if nominal:
-                        value[a] = (2.0 * after - own * own) / 3.0
+                        value[t] += centred * centred * np.float64(2 - (levels[t] == level))
                     else:
-                        after -= own
-                        value[a] = 2.0 * after + own  # levels sum to 0: those before are -after-own
-                        value[a] *= value[a]
-                for t in range(start, stop):
-                    total += chosen[order[l, t]] * value[codes[k, order[l, t]]]
-                for a in range(n_levels):
-                    below[a] += group[a]
-                start = stop
+                        above, below = np.int32(levels[t] < level), np.int32(levels[t] > level)
+                        value[t] += centred * np.float64(above - below - np.int32(levels[t] < last))
+            total = 0.0
+            for t in range(n):
+                term = value[t] / 3.0 if nominal else value[t] * value[t]
+                total += chosen[order[l, t]] * term
             out[k, l] = total

@@ -11,9 +11,8 @@ with :math:`Q_r = s s'` for numbers and, for classes as one-hot vectors,
 .. math:: \mathrm{Pcov}^2(x, y) = \frac{\pi^2}{4 n^5} \Big[ n(n-1)^2 - u_x - u_y + \sum_r
           n^2 \langle H Q^x_r H, Q^y_r \rangle \Big], \quad u_x = \sum_r n^2 e_r' H Q^x_r H e_r .
 
-The bracket is what `inner` returns, the sum over r comes from `projection_loops` and
-`projection_bits`. If r runs over some samples only, the anchors, n(n-1)^2 is (n-1)^2 times their
-number, and the rest of the formula stays.
+The bracket is what `inner` returns, the sum over r comes from `projection_loops`. If r runs over
+some samples only, the anchors, n(n-1)^2 is (n-1)^2 times their number, and the rest stays.
 Paper: section 2.4.1, eq. (pc_etim_2); ties have the angle pi/2.
 """
 
@@ -160,5 +159,5 @@ def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]
     for tied, rows in ((False, many & (distinct == n)), (True, many & (distinct < n))):
         if rows.any():
             ranked = order[rows], below[rows], through[rows]
-            parts.append(Ranked(block.columns[rest[rows]], *ranked, tied, anchors, bit_sets))
+            parts.append(Ranked(block.columns[rest[rows]], ranked, tied, anchors, bit_sets))
     return parts

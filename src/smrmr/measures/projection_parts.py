@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from ..data.columns import class_count_band
 from ..types import Indices, Matrix, Vector
-from . import contingency_loops as coded_loops
-from . import projection_bits as bits
 from . import projection_loops as loops
+from .contingency import Levels, cross_coded, self_coded
 from .level_loops import cross_coded_ranked
-from .vector_instructions import BLOCK, LANES
 
 
 @lru_cache(maxsize=16)
@@ -36,95 +34,50 @@ def spread_anchors(n_rows: int, n_anchors: int) -> Indices:
 
 @dataclass(eq=False)
 class Ranked:
-    """Columns with many levels, as ranks.
-
-    With `bit_sets`, `planes` has those of the samples below each anchor.
-    """
+    """Columns with many levels, as ranks, and with `bit_sets` also as those of every anchor."""
 
     columns: Indices
-    order: NDArray[np.int32]
-    below: NDArray[np.int32]
-    through: NDArray[np.int32]
+    ranks: loops.Ranks
     tied: bool
     anchors: Indices
     bit_sets: bool
-    planes: NDArray[np.uint8] = field(init=False)
+    signs: NDArray[np.int32] = field(init=False)  # sum over i of sign(x_i - x_r)
+    planes: NDArray[np.uint64] | None = field(default=None, init=False)
     u: Vector = field(init=False)
     energies: Vector = field(init=False)
-    _unequal: NDArray[np.uint8] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        n = self.n_rows
+        n, (order, below, through) = self.n_rows, self.ranks
+        self.signs = (np.int32(n) - below - through).take(self.anchors, axis=1)
         signs = self.signs.astype(np.float64)
-        untied = n - (self.through - self.below).take(self.anchors, axis=1).astype(np.float64)
+        untied = n - (through - below).take(self.anchors, axis=1).astype(np.float64)
         cross = ((n * untied - signs**2) ** 2).sum(axis=1)
         self.u = (signs**2).sum(axis=1)
         self.energies = bracket(cross, self.u, self.u, n, len(self.anchors))
         if self.bit_sets:
-            self.planes = bits.bit_planes(self.below, self.anchors, False, self._space)
-        if self.bit_sets and self.tied:
-            _ = self.unequal
+            self.planes = loops.bit_planes(order, through, self.anchors, self.tied)
 
     @property
     def n_rows(self) -> int:
         """Number of samples."""
-        return int(self.order.shape[1])
+        return int(self.ranks[0].shape[1])
 
     @property
     def key(self) -> tuple[int, int]:
         """Order of the kinds of parts."""
         return 2, self.tied
 
-    @property
-    def signs(self) -> NDArray[np.int32]:
-        """Sum over i of sign(x_i - x_r), for every column and anchor r."""
-        return (np.int32(self.n_rows) - self.below - self.through).take(self.anchors, axis=1)
-
-    @property
-    def unequal(self) -> NDArray[np.uint8]:
-        """Bit sets of the samples that differ from each anchor, made when columns with ties come.
-
-        Threads that ask at once may make them twice; a lock would make all columns wait.
-        """
-        if self._unequal is None:
-            self._unequal = bits.bit_planes(self.below, self.anchors, True, self._space)
-        return self._unequal
-
-    @property
-    def _space(self) -> NDArray[Any]:
-        return np.zeros(BLOCK, loops.rank_type(self.n_rows))
-
-    def tilts(self, tied: bool) -> NDArray[np.int32]:
-        """Sums of signs s, or n - s, in the shape of the bit sets: (tile, column, lane)."""
-        signs = self.signs if tied else np.int32(self.n_rows) - self.signs
-        n_tiles = -(-len(self.anchors) // LANES)
-        padded = np.zeros((len(signs), n_tiles * LANES), np.int32)
-        padded[:, : len(self.anchors)] = signs
-        return np.ascontiguousarray(padded.reshape(-1, n_tiles, LANES).swapaxes(0, 1))
-
     def cross(self, other: "Ranked", out: Matrix) -> None:
         """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
-        same, tied, n = self is other, self.tied or other.tied, self.n_rows
-        if self.bit_sets and other.bit_sets:
-            sides = [
-                (part.planes, part.unequal if tied else part.planes, part.tilts(tied))
-                for part in ((self,) if same else (self, other))
-            ]
-            bits.cross_bits(*sides[0], *sides[-1], n, tied, same, out)
-            if not tied:  # what anchors beyond the last one add
-                out -= float(-len(self.anchors) % LANES) * n**2
-            return
-        chosen = np.zeros(n, np.uint8)
-        chosen[self.anchors] = 1
-        if tied:
-            ranks_a, ranks_b = ((part.order, part.below, part.through) for part in (self, other))
-            loops.cross_sweep_tied(*ranks_a, *ranks_b, chosen, same, self._space, out)
+        if self.planes is not None and other.planes is not None and self.tied == other.tied:
+            loops.cross_bits(self.planes, self.signs, other.planes, other.signs, self.n_rows, out)
         else:
-            loops.cross_sweep(self.order, other.order, chosen, same, self._space, out)
+            chosen = _mask(self.anchors, self.n_rows)
+            loops.sweep(self.ranks, other.ranks, chosen, self.tied or other.tied, out)
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
-        return _on_slice(self.below, slice_, anchor)
+        return _on_slice(self.ranks[1], slice_, anchor)
 
 
 @dataclass(eq=False)
@@ -148,9 +101,14 @@ class Coded:
         else:
             before = np.cumsum(counts, axis=1) - counts
             self.u = (held * (n - 2 * before - counts) ** 2).sum(axis=1)
-        cross = coded_loops.self_coded(self.counts, held, self.nominal)
+        cross = self_coded(self.levels, held, n)
         energies = bracket(cross, self.u, self.u, n, len(self.anchors))
         self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
+
+    @property
+    def levels(self) -> Levels:
+        """The columns as loops take them."""
+        return Levels(self.codes, self.counts, self.nominal)
 
     @property
     def _anchor_counts(self) -> NDArray[np.int64]:
@@ -173,14 +131,11 @@ class Coded:
 
     def cross(self, other: "Coded | Ranked", out: Matrix) -> None:
         """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
-        own = self.codes, self.counts, self.nominal
         if isinstance(other, Coded):
-            others = other.codes, other.counts, other.nominal
-            coded_loops.cross_coded(*own, *others, self.anchors, self is other, out)
+            cross_coded(self.levels, other.levels, self.anchors, out)
         else:
-            chosen = np.zeros(self.n_rows, np.uint8)
-            chosen[self.anchors] = 1
-            cross_coded_ranked(*own, other.order, other.through, chosen, out)
+            order, _, through = other.ranks
+            cross_coded_ranked(*self.levels, order, through, _mask(self.anchors, self.n_rows), out)
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
@@ -251,6 +206,13 @@ def centred_angles(values: Matrix, anchor: int) -> Matrix:
     angles[anchor, :] = angles[:, anchor] = 0.0
     means = angles.mean(axis=0)
     return np.asarray(angles - means - means[:, None] + means.mean())
+
+
+def _mask(anchors: Indices, n_rows: int) -> NDArray[np.uint8]:
+    """1 for samples that are anchors."""
+    chosen = np.zeros(n_rows, np.uint8)
+    chosen[anchors] = 1
+    return chosen
 
 
 def _on_slice(ranks: NDArray[np.int32], slice_: Matrix, anchor: int) -> Vector:

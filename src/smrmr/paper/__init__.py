@@ -6,35 +6,25 @@ In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `co
 """
 
 from .diagnose import Diagnosis, diagnose_knockoffs
-from .evidence import Draw, KnockoffEvidence
+from .evidence import KnockoffEvidence
 from .filter import KnockoffFilter, draw_knockoffs
 from .gaussian import Gaussian, Knockoffs
-from .given import Given
-from .screening import KeepAll, Split
-from .solver import L1, MCP, SCAD, NoPenalty, Solution, SolutionPath, solution_path, solve
+from .screening import Split
+from .solver import L1, MCP, SCAD, solution_path, solve
 from .threshold import decide, false_discovery_bounds
-from .tuning import Auto, Bayes, CrossValidation, Fixed, Smallest
+from .tuning import Bayes, CrossValidation
 
 __all__ = [
     "L1",
     "MCP",
     "SCAD",
-    "Auto",
     "Bayes",
     "CrossValidation",
     "Diagnosis",
-    "Draw",
-    "Fixed",
     "Gaussian",
-    "Given",
-    "KeepAll",
     "KnockoffEvidence",
     "KnockoffFilter",
     "Knockoffs",
-    "NoPenalty",
-    "Smallest",
-    "Solution",
-    "SolutionPath",
     "Split",
     "decide",
     "diagnose_knockoffs",

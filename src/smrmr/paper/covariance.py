@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy.linalg import lapack
 
 from ..features.disjoint_sets import all_roots, root_of
-from ..measures.compiled import compiled
-from ..problems import warn
+from ..problems import setting, warn
+from ..runs.compiled import compiled
 from ..types import Indices, Matrix
 from .correlations import Correlations
 from .graphical_lasso import fit_graphical_lasso
@@ -103,7 +103,7 @@ def _definite(sigma: Matrix, name: str | None = None) -> Matrix:
         warn(
             f"{name} of {len(sigma)} features is singular (smallest eigenvalue {smallest:.1e}); "
             f"its eigenvalues were raised to {SINGULAR}. Knockoffs will nearly copy their features "
-            "and find little: use covariance='auto', or fewer features."
+            f"and find little: use {setting('covariance', 'auto')}, or fewer features."
         )
     return _raised(sigma, SINGULAR)
 

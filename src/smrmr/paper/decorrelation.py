@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, lapack
 
-from ..measures.compiled import compiled
+from ..runs.compiled import compiled
 from ..types import Indices, Matrix, Vector
 
 MAX_SWEEPS = 100

@@ -11,7 +11,7 @@ from ..data.columns import Columns, as_columns
 from ..data.messages import named
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
-from ..measures.compiled import compiled
+from ..runs.compiled import compiled
 from ..settings import as_generator
 from ..types import Data, Indices, Mask, Matrix, Vector
 

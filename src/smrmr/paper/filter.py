@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -16,7 +17,8 @@ from ..features.copies import Copies, find_copies
 from ..features.groups import Groups
 from ..features.rank_table import RankTable
 from ..measures import as_measure
-from ..problems import warn
+from ..measures.protocol import Measure
+from ..problems import Problem, setting, warn
 from ..runs.blocks import one_blas_thread
 from ..runs.progress import DRAWS
 from ..runs.work import Work
@@ -32,14 +34,21 @@ from ..types import Data, Indices, Mask, Vector
 from .diagnose import diagnose
 from .evidence import Draw, KnockoffEvidence
 from .folds import TuningProblem
-from .gaussian import Gaussian, Knockoffs
+from .gaussian import Gaussian, Knockoffs, KnockoffSampler
 from .given import Given
 from .pairs import associate_pairs, pair_with_knockoffs
-from .screening import as_screening
-from .solver import as_penalty, solve
-from .tuning import as_tuning
+from .screening import Screener, as_screening
+from .solver import Penalty, as_penalty, solve
+from .tuning import Tuner, as_tuning
 
 N_NEIGHBOURS = 5
+NAMES: dict[str, Any] = {  # of the default strategies, which `KnockoffFilter` reads
+    "measure": "pc",
+    "penalty": "mcp",
+    "lam": "auto",
+    "screening": "split",
+    "knockoffs": "gaussian",
+}
 MANY_CLASSES = 10  # beyond which the level was seen to fail
 
 
@@ -94,11 +103,11 @@ class KnockoffFilter:
     True
     """
 
-    measure: Any = "pc"
-    penalty: Any = "mcp"
-    lam: Any = "auto"
-    screening: Any = "split"
-    knockoffs: Any = "gaussian"
+    measure: Measure = NAMES["measure"]
+    penalty: Penalty = NAMES["penalty"]
+    lam: Tuner = NAMES["lam"]
+    screening: Screener = NAMES["screening"]
+    knockoffs: KnockoffSampler = NAMES["knockoffs"]
     n_draws: int = 1
     cross_terms: bool = True
     alias: ClassVar[str] = "knockoffs"
@@ -106,8 +115,22 @@ class KnockoffFilter:
     nested_groups: ClassVar[bool] = False
     cuts: ClassVar[tuple[float, ...]] = (1.0,)
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            measure: str | Measure = "pc",
+            penalty: str | Penalty | None = "mcp",
+            lam: float | str | Tuner = "auto",
+            screening: str | Screener | None = "split",
+            knockoffs: Data = "gaussian",
+            n_draws: int = 1,
+            cross_terms: bool = True,
+        ) -> None:
+            """What a user may give: strategies, or their names."""
+
     def __post_init__(self) -> None:
-        readers = {
+        readers: dict[str, Callable[[Any], object]] = {
             "measure": as_measure,
             "penalty": as_penalty,
             "lam": as_tuning,
@@ -151,12 +174,12 @@ class KnockoffFilter:
     @property
     def by_rank(self) -> bool:
         """Whether only the order of values counts, so that monotone transforms are copies."""
-        return bool(self.measure.by_rank and self.knockoffs.by_rank)
+        return self.measure.by_rank and self.knockoffs.by_rank
 
     @property
     def repeatable(self) -> bool:
         """Whether the settings say all there is to say: not so for a function of the user's."""
-        return not getattr(self.knockoffs, "is_function", False)
+        return self.knockoffs.repeatable
 
     def prepare(self, study: Study) -> Study:
         """Refuse what has no knockoffs; categories of two levels become 0/1 numbers.
@@ -306,15 +329,16 @@ class KnockoffFilter:
         return draw, screening.relevance
 
 
-def as_knockoffs(knockoffs: Any) -> Any:
+def as_knockoffs(knockoffs: Data) -> KnockoffSampler:
     """The way to make knockoffs that a name stands for; arrays and functions are `Given`."""
-    if isinstance(knockoffs, str | Gaussian | Given):
-        return read_strategy("knockoffs", knockoffs, {"gaussian": Gaussian}, "draw")
-    return Given(knockoffs)
+    if not isinstance(knockoffs, str | Gaussian | Given):
+        return Given(knockoffs)
+    found: KnockoffSampler = read_strategy("knockoffs", knockoffs, {"gaussian": Gaussian}, "draw")
+    return found
 
 
 def draw_knockoffs(
-    X: Data, knockoffs: Any = "gaussian", *, random_state: int | Generator | None = None
+    X: Data, knockoffs: Data = "gaussian", *, random_state: int | Generator | None = None
 ) -> Knockoffs:
     """Knockoffs of features: false ones that relate to all others as the originals do.
 
@@ -359,10 +383,7 @@ def draw_knockoffs(
     columns = _without_categories(columns)
     copies = find_copies(columns, way.by_rank)
     everything, rows = np.arange(columns.n_columns), np.arange(columns.n_rows)
-    drawn: Knockoffs = way.draw(
-        columns.values, copies, everything, rows, as_generator(random_state)
-    )
-    return drawn
+    return way.draw(columns.values, copies, everything, rows, as_generator(random_state))
 
 
 def _in_two_groups(alike: Copies, group: Indices) -> Mask:
@@ -382,9 +403,10 @@ def _without_categories(columns: Columns) -> Columns:
     many = np.flatnonzero(columns.nominal)
     many = many[columns.read(many).max(axis=0, initial=0) > 1]
     if many.size:
-        raise ValueError(
+        raise Problem(
             f"columns {named([columns.name(int(k)) for k in many])} are categories with more than "
-            "two levels, for which there are no knockoffs here. Take control='tests' (--control "
-            "tests), code them as one 0/1 column per level (pandas.get_dummies), or leave them out."
+            "two levels, for which there are no knockoffs here.",
+            cure=f"Take {setting('control', 'tests')}, code them as one 0/1 column per level "
+            "(pandas.get_dummies), or leave them out.",
         )
     return replace(columns, nominal=np.zeros(columns.n_columns, dtype=bool))

@@ -1,7 +1,7 @@
 """Draws Gaussian knockoffs, on the data's own scale or on that of normal scores."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -60,6 +60,32 @@ class Knockoffs:
     correlations: Correlations | None = None
 
 
+class KnockoffSampler(Protocol):
+    """Makes knockoffs of features."""
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether only the order of values counts."""
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether its settings and a seed determine the knockoffs."""
+
+    def check(self, columns: Columns, n_draws: int) -> None:
+        """Refuse features, or numbers of draws, that it has no knockoffs for."""
+
+    def draw(
+        self,
+        values: NDArray[Any],
+        copies: Copies,
+        features: Indices,
+        rows: Indices,
+        rng: Generator,
+        groups: Indices | None = None,
+    ) -> Knockoffs:
+        """Knockoffs of checked columns."""
+
+
 @dataclass(frozen=True, eq=False)
 class Gaussian(ComparesBySettings):
     r"""Second-order model-X knockoffs, or their Gaussian-copula form; ``"gaussian"`` for short.
@@ -104,8 +130,9 @@ class Gaussian(ComparesBySettings):
 
     s: str = "equi"
     covariance: Any = "auto"
-    copula: Any = "auto"
+    copula: bool | str = "auto"
     alias: ClassVar[str] = "gaussian"
+    repeatable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_choice("s", self.s, tuple(DECORRELATIONS))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.columns import Columns, as_columns
 from ..features.copies import Copies
+from ..problems import Problem, setting
 from ..settings import ComparesBySettings
 from ..types import Data, Indices
 from .diagnose import check_pair, refuse_categories
@@ -33,19 +34,19 @@ class Given(ComparesBySettings):
     by_rank: ClassVar[bool] = True
 
     @property
-    def is_function(self) -> bool:
-        """Whether knockoffs are made by a function of the user's."""
-        return callable(self.knockoffs)
+    def repeatable(self) -> bool:
+        """Whether knockoffs are an array: a function cannot be written down."""
+        return not callable(self.knockoffs)
 
     def check(self, columns: Columns, n_draws: int) -> None:
         """Refuse knockoffs that do not fit the features."""
         refuse_categories(columns)
-        if self.is_function:
+        if not self.repeatable:
             return
         if n_draws > 1:
-            raise ValueError(
-                f"n_draws={n_draws} needs fresh knockoffs each time, but one array was given. Pass "
-                "a function that draws them, or n_draws=1."
+            raise Problem(
+                f"{setting('n_draws', n_draws)} needs fresh knockoffs each time, but one array was "
+                f"given. Pass a function that draws them, or {setting('n_draws', 1)}."
             )
         _checked(columns.values, self.knockoffs)
 
@@ -59,10 +60,10 @@ class Given(ComparesBySettings):
         groups: Indices | None = None,
     ) -> Knockoffs:
         """The knockoffs of `features` on `rows`, whose values are given too."""
-        if self.is_function:
-            made = _checked(values, self.knockoffs(values, rng))
-        else:
+        if self.repeatable:
             made = _read(self.knockoffs)[np.ix_(rows, features)]
+        else:
+            made = _checked(values, self.knockoffs(values, rng))
         return Knockoffs(made, np.empty(0), "", copies)
 
 

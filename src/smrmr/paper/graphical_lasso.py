@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..measures.compiled import compiled
+from ..runs.compiled import compiled
 from ..types import Matrix
 
 SPARSITY = 0.2  # penalty in units of sqrt(log p / n): light, so that FDR holds; see the benchmarks

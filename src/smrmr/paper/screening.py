@@ -1,7 +1,7 @@
 """Splits the rows and keeps the features that may enter the selection."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -12,6 +12,7 @@ from ..data.columns import MIN_ROWS
 from ..data.study import Study
 from ..data.target import Target
 from ..measures.protocol import Measure
+from ..problems import Problem, setting
 from ..runs.work import Work
 from ..settings import check_choice, check_count, check_lambda, check_level, read_strategy
 from ..types import Indices, Vector
@@ -36,6 +37,18 @@ class Screening:
     relevance: Vector
     shortlisted: Indices
     kept: Indices
+
+
+class Screener(Protocol):
+    """Decides which rows screen, and which features are kept by looking at these alone."""
+
+    def split(self, study: Study, rng: Generator) -> Parts:
+        """Rows that screen, and rows that select."""
+
+    def screen(
+        self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
+    ) -> Screening:
+        """Which features are kept, and the relevance of all."""
 
 
 @dataclass(frozen=True)
@@ -135,9 +148,9 @@ class Split:
         if 2 * p >= study.columns.n_rows or self.always:
             return split_rows(study.target, self.share, rng, study.row_groups.codes)
         if self.n_keep is not None:
-            raise ValueError(
-                f"n_keep={self.n_keep} needs a screen, but all {p} features are kept, since "
-                "2 p < n. Leave it out, or set always=True."
+            raise Problem(
+                f"{setting('n_keep', self.n_keep)} needs a screen, but all {p} features are kept, "
+                f"since 2 p < n. Leave it out, or set {setting('always', True)}."
             )
         return KeepAll().split(study, rng)
 
@@ -174,10 +187,10 @@ class Split:
         n_keep = self._number_to_keep(len(rows_screen), len(rows_select), p)
         part = study.take(rows_screen)
         if (part.target.values == part.target.values[:1]).all():
-            raise ValueError(
+            raise Problem(
                 f"the target has a single value on the {len(rows_screen)} rows drawn to screen, so "
                 "nothing can be screened. More rows of its rare values are needed, or "
-                "screening='none'."
+                f"{setting('screening', 'none')}."
             )
         relevance = Associator(part.columns, measure, work).with_target(part.target)
         order = np.argsort(-relevance, kind="stable")
@@ -198,28 +211,30 @@ class Split:
         n, most = n_screen + n_select, min((n_select - 1) // 2, p)
         if n_screen < MIN_ROWS or n_select < MIN_ROWS:
             needed = int(np.ceil(MIN_ROWS / min(self.share, 1 - self.share)))
-            raise ValueError(
+            raise Problem(
                 f"{n} rows (n_samples={n}) are too few to split: {n_screen} would screen and "
-                f"{n_select} select. At least {needed} rows are needed with share={self.share}, or "
-                "screening='none'."
+                f"{n_select} select. At least {needed} rows are needed with "
+                f"{setting('share', self.share)}, or {setting('screening', 'none')}."
             )
         if self.n_keep is None:
             return most
         if self.n_keep > most:
-            raise ValueError(
-                f"n_keep={self.n_keep} features cannot be kept: {n_select} rows select, and "
-                f"knockoffs need 2 n_keep < {n_select}; X has {p} features that vary. Set n_keep "
-                f"<= {most}, or lower share (now {self.share})."
+            raise Problem(
+                f"{setting('n_keep', self.n_keep)} features cannot be kept: {n_select} rows "
+                f"select, and knockoffs need 2 n_keep < {n_select}; X has {p} features that vary. "
+                f"Set {setting('n_keep')} <= {most}, or lower {setting('share')} (now "
+                f"{self.share})."
             )
         return int(self.n_keep)
 
 
-SCREENS: dict[str, type[Any]] = {"split": Split, "none": KeepAll}
+SCREENS: dict[str, type[Split] | type[KeepAll]] = {"split": Split, "none": KeepAll}
 
 
-def as_screening(screening: Any) -> Any:
+def as_screening(screening: str | Screener) -> Screener:
     """The screening that a name stands for; a screening stands for itself."""
-    return read_strategy("screening", screening, SCREENS, "screen")
+    found: Screener = read_strategy("screening", screening, SCREENS, "screen")
+    return found
 
 
 def split_rows(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..decision import ROUNDING, Decision, higher_levels
+from ..problems import Problem, setting
 from ..settings import as_numbers, check_choice, check_level
 from ..types import Data, Indices, Matrix, Vector
 
@@ -126,9 +127,10 @@ def decide(
     draws: Matrix = as_numbers("W", W, ONE_EACH)
     if draws.ndim == 2 and len(draws) > 1:
         if on_empty == "relax":
-            raise ValueError(
-                "on_empty='relax' chooses its level after looking, which e-values over several "
-                "draws do not allow. Use on_empty='none', or a single draw."
+            raise Problem(
+                f"{setting('on_empty', 'relax')} chooses its level after looking, which e-values "
+                f"over several draws do not allow. Use {setting('on_empty', 'none')}, or a single "
+                "draw."
             )
         inner_fdr = fdr / 2 if inner_fdr is None else check_level(inner_fdr, "inner_fdr")
         return _decide_by_e_values(draws, fdr, inner_fdr)

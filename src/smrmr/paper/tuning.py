@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -43,6 +44,13 @@ class Tuning:
     def at_floor(self) -> bool:
         """Whether the smallest candidate won, so that a smaller one might do better still."""
         return bool(self.lams.size > 1 and self.lam <= self.lams.min())
+
+
+class Tuner(Protocol):
+    """Chooses lambda, and the penalty where several are possible."""
+
+    def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
+        """The lambda chosen, and how each candidate did."""
 
 
 @dataclass(frozen=True)
@@ -258,18 +266,25 @@ class Auto:
     def choose(self, problem: TuningProblem, rng: Generator, work: Work) -> Tuning:
         """Hold out rows only where that changes the answer."""
         by_counting = isinstance(problem.measure, ProjectionCorrelation)
-        way = Smallest() if by_counting else CrossValidation()
+        way: Tuner = Smallest() if by_counting else CrossValidation()
         return way.choose(problem, rng, work)
 
 
-TUNINGS: dict[str, type[Any]] = {
-    one.alias: one for one in (Auto, Smallest, CrossValidation, Bayes, Fixed)
+TUNINGS: dict[str, Callable[..., Tuner]] = {
+    "auto": Auto,
+    "smallest": Smallest,
+    "cv": CrossValidation,
+    "bayes": Bayes,
+    "fixed": Fixed,
 }
 
 
-def as_tuning(lam: Any) -> Any:
+def as_tuning(lam: float | str | Tuner) -> Tuner:
     """The way to choose lambda that a name stands for; a number is the lambda itself."""
-    try:  # the command line gives numbers as text
-        return Fixed(float(lam))
-    except (TypeError, ValueError):
-        return read_strategy("lam", lam, TUNINGS, "choose")
+    if isinstance(lam, str | int | float | np.number):
+        try:  # the command line gives numbers as text
+            return Fixed(float(lam))
+        except ValueError:
+            pass
+    found: Tuner = read_strategy("lam", lam, TUNINGS, "choose")
+    return found

@@ -11,10 +11,10 @@ from sklearn.utils import check_random_state
 from ..association.associator import Associator
 from ..data.study import Study
 from ..measures import HSIC
-from ..paper.solver.lars import first_to_enter
 from ..runs.work import Work
 from ..settings import check_choice, check_count, parse_bytes
 from ..types import Data, Indices, Matrix
+from .lars import first_to_enter
 from .rankings import Ranking
 
 

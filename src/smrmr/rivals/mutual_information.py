@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..data.columns import Columns
 from ..data.target import Target
 from ..measures.embedding import one_hot
+from ..problems import Problem, setting
 from ..types import Vector
 
 FEW_LEVELS = 10  # columns with no more levels are discrete already
@@ -27,9 +28,9 @@ class Information:
     def with_target(self, target: Target) -> Vector:
         """Mutual information of every feature with the target."""
         if target.several:
-            raise ValueError(
-                "mutual information needs a target of one column. Use measure='pc', 'hsic' or "
-                "'dcor' for several outputs."
+            raise Problem(
+                f"mutual information needs a target of one column. Use {setting('measure', 'pc')}, "
+                "'hsic' or 'dcor' for several outputs."
             )
         return self._with(target.values, target.nominal)
 

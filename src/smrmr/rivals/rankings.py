@@ -15,6 +15,7 @@ from ..data.target import Target
 from ..estimator import Selector
 from ..measures import as_measure
 from ..measures.protocol import Measure
+from ..problems import Problem, setting
 from ..runs.work import Work
 from ..settings import check_choice, check_jobs, check_number, parse_bytes
 from ..types import Data, Indices, Vector
@@ -264,7 +265,8 @@ def _f_statistic(r2: Vector, target: Target) -> Vector:
     if target.several:
         raise ValueError("the F statistic needs a target of one column. Use another measure.")
     if target.nominal:
-        raise ValueError(
-            "the F statistic is for a continuous target here. Use measure='mi' or 'pc' for classes."
+        raise Problem(
+            f"the F statistic is for a continuous target here. Use {setting('measure', 'mi')} or "
+            "'pc' for classes."
         )
     return np.asarray(r2 / np.maximum(1.0 - r2, 1e-15) * (target.n_rows - 2))

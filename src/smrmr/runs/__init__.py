@@ -1,1 +1,1 @@
-"""How work is run: blocks, checkpoints, files written whole, progress."""
+"""How work is run: compiled loops, blocks, checkpoints, files written whole, progress."""

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures.compiled import compiled
 from ...measures.kernel_loops import exponentiate
+from ...runs.compiled import compiled
 from ...types import Indices, Matrix, Vector
 from .regressors import Regressors
 

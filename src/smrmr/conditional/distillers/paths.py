@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures.compiled import compiled
+from ...runs.compiled import compiled
 from ...types import Mask, Matrix, Vector
 
 Array = NDArray[Any]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures.compiled import compiled_reordering
+from ...runs.compiled import compiled_reordering
 from ...types import Indices, Matrix, Vector
 from .rank_covariances import covariance_of_ranks, in_order, rank_table, ranks_of, scores_by_rank
 

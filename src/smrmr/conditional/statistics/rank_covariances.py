@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from ...measures.compiled import compiled
 from ...measures.distance_loops import distance_products, distance_sums
+from ...runs.compiled import compiled
 from ...types import Indices, Matrix, Vector
 
 Array = NDArray[Any]

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...measures.compiled import compiled, compiled_reordering
+from ...runs.compiled import compiled, compiled_reordering
 
 Array = NDArray[Any]
 

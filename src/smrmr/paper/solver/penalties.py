@@ -1,7 +1,7 @@
 r"""Defines the penalties: none, LASSO, SCAD, MCP, as functions of lambda and theta >= 0."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -195,10 +195,10 @@ class MCP(Penalty):
         return np.maximum(lam - theta / self.b, 0.0)
 
 
-PENALTIES: dict[str, type[Any]] = {one.alias: one for one in (NoPenalty, L1, SCAD, MCP)}
+PENALTIES: dict[str, type[Penalty]] = {"none": NoPenalty, "l1": L1, "scad": SCAD, "mcp": MCP}
 
 
-def as_penalty(penalty: Any) -> Penalty:
+def as_penalty(penalty: str | Penalty | None) -> Penalty:
     """The penalty that a name stands for; a penalty stands for itself, None for none."""
     found: Penalty = read_strategy("penalty", penalty, PENALTIES, "lla_steps")
     return found

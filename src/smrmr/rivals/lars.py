@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...types import Vector
+from ..types import Vector
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,16 +113,18 @@ def _sweep(
                 _meet_tied(
                     order_a[k], through_a[k], below_b[l], through_b[l], places, words, before, met
                 )
+                for t in range(n):
+                    r = np.uint64(order_a[k, t])
+                    s = n - np.int64(below_a[k, r]) - through_a[k, r]
+                    u = n - np.int64(below_b[l, r]) - through_b[l, r]
+                    v[t] = chosen[r] * (n * (met[t] + s + u - n) - s * u)
             else:
                 for t in range(n):
-                    place = places[np.uint64(order_a[k, t])]
-                    met[t] = 4 * np.int64(_count_below(place, words, before)) + 1
+                    r = np.uint64(order_a[k, t])
+                    place = np.int64(places[r])
+                    both = np.int64(_count_below(place, words, before))
                     _take(place, words, before)
-            for t in range(n):
-                r = np.uint64(order_a[k, t])
-                s = n - np.int64(below_a[k, r]) - through_a[k, r]
-                u = n - np.int64(below_b[l, r]) - through_b[l, r]
-                v[t] = chosen[r] * (n * (met[t] + s + u - n) - s * u)
+                    v[t] = chosen[r] * (n * (4 * both + 1) - (2 * t + 1) * (2 * place + 1))
             out[k, l] = sum_of_squares(v, n)
 
 

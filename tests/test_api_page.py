@@ -18,6 +18,7 @@ MODULES = (
     "smrmr.paper",
     "smrmr.report",
     "smrmr.rivals",
+    "smrmr.testing",
     "smrmr.anndata",
 )
 RETURNED = (

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from smrmr import Recipe, select, simulate
 from smrmr.cli.commands import app
-from smrmr.data import ColumnSource, formats, read_data
+from smrmr.data import ColumnSource, files, read_data
 from thinned import thinned
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
@@ -74,7 +74,7 @@ WRITERS = [write_bed, write_h5ad, write_zarr, write_npy]
 def test_blocks_give_what_the_whole_gives(write, control, genotypes, tmp_path, monkeypatch):
     options = write(tmp_path, genotypes)
     whole = read_data(**options)
-    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options)
     assert isinstance(blocks.X, ColumnSource)
     assert isinstance(whole.X, pd.DataFrame)
@@ -100,7 +100,7 @@ def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
     table.to_csv(options["pheno"], index=False)
     more = {"drop": ["rs3", "rs49"], "missing": "impute-mode", "missing_target": "drop"}
     whole = read_data(**options, **more)
-    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options, **more)
     assert blocks.X.shape == whole.X.shape == (89, 48)
     assert_array_equal(blocks.X.read(slice(None)), whole.X)
@@ -121,15 +121,15 @@ def test_gaps_are_filled_alike(how, genotypes, tmp_path, monkeypatch, rng):
     np.save(options["path"], X)
     options |= {"missing": how, "missing_target": "drop"}
     whole = read_data(**options)
-    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
     assert_array_equal(read_data(**options).X.read(slice(None)), whole.X)
 
 
 def test_what_blocks_cannot_do_is_said(genotypes, tmp_path, monkeypatch):
     options = write_bed(tmp_path, genotypes)
-    monkeypatch.setattr(formats, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
     with pytest.raises(
-        ValueError, match=r"drop-rows would need the whole.*Use --missing impute-mode"
+        ValueError, match=r"missing='drop-rows' would need the whole.*Use missing='impute-mode'"
     ):
         read_data(**options, missing="drop-rows")
     with pytest.raises(ValueError, match=r"impute-median would need fract.*missing impute-mode"):

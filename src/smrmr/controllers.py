@@ -12,13 +12,15 @@ from typing import Any, ClassVar, Protocol
 
 from numpy.random import Generator
 
-from .conditional import ConditionalEvidence, ConditionalTests
+from .conditional import ConditionalTests
+from .conditional.evidence import ConditionalEvidence
 from .data.study import Study
 from .decision import Decidable
 from .features.groups import Groups
 from .features.rank_table import RankTable
 from .measures.protocol import Measure
-from .paper import KnockoffEvidence, KnockoffFilter
+from .paper import KnockoffFilter
+from .paper.evidence import KnockoffEvidence
 from .runs.work import Work
 from .settings import read_strategy
 from .types import Indices, Vector

@@ -14,6 +14,8 @@ from .conditional.scores import draw_tie_breakers
 from .conditional.statistics import ResidualPairs, Statistic
 from .types import Indices, Mask, Matrix, Vector
 
+__all__ = ["check_distiller", "check_rule", "check_statistic"]
+
 N_ROWS, N_FEATURES = 60, 25
 NOTHING = np.empty(0, np.intp)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from ..conditional import ConditionalEvidence
+from ..conditional.evidence import ConditionalEvidence
 from ..report.words import level_that_selects
 from ..selection import Selection
 from .options import STAGES

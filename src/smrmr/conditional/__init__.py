@@ -7,9 +7,8 @@ decision; `controller` puts them together and `evidence` is what comes out.
 """
 
 from .controller import ConditionalTests
-from .distillers import Blend, Distilled, Distiller, FitProblem, FromEstimator, Kernel, Lasso
-from .evidence import ConditionalEvidence, Fit
-from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm, Rule
+from .distillers import Blend, Distilled, FitProblem, FromEstimator, Kernel, Lasso
+from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm
 from .statistics import (
     Absolute,
     DistanceCorrelation,
@@ -19,7 +18,6 @@ from .statistics import (
     ProjectionCorrelation,
     ResidualPairs,
     Spread,
-    Statistic,
 )
 
 __all__ = [
@@ -27,12 +25,9 @@ __all__ = [
     "BenjaminiHochberg",
     "BenjaminiYekutieli",
     "Blend",
-    "ConditionalEvidence",
     "ConditionalTests",
     "DistanceCorrelation",
     "Distilled",
-    "Distiller",
-    "Fit",
     "FitProblem",
     "FromEstimator",
     "Holm",
@@ -43,7 +38,5 @@ __all__ = [
     "Permutation",
     "ProjectionCorrelation",
     "ResidualPairs",
-    "Rule",
     "Spread",
-    "Statistic",
 ]

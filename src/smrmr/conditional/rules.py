@@ -101,7 +101,15 @@ class BenjaminiHochberg:
 
 @dataclass(frozen=True)
 class BenjaminiYekutieli(BenjaminiHochberg):
-    """Benjamini and Yekutieli (2001), ``"by"``: FDR whatever the dependence of the p-values."""
+    """Benjamini and Yekutieli (2001), ``"by"``: FDR whatever the dependence of the p-values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr.conditional import BenjaminiYekutieli
+    >>> BenjaminiYekutieli().adjust(np.array([0.01, 0.02]), np.full(2, -1)).round(3).tolist()
+    [0.03, 0.03]
+    """
 
     alias: ClassVar[str] = "by"
     proven: ClassVar[bool] = True
@@ -127,13 +135,39 @@ class Holm:
     proven: ClassVar[bool] = True
 
     def adjust(self, p: Vector, parents: Indices) -> Vector:
-        """q-values of p-values, which need not be nested; see `BenjaminiHochberg`."""
+        """q-values of p-values, nested or not.
+
+        Parameters
+        ----------
+        p
+            p-values.
+        parents
+            Not used.
+
+        Returns
+        -------
+        ndarray
+            Smallest level at which each hypothesis is rejected.
+        """
         order = np.argsort(p, kind="stable")
         levels = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
         return _in_place(levels, order)
 
     def largest_alone(self, m: int, level: float) -> float:
-        """Largest p-value that is selected if no other of m p-values is below 1."""
+        """Largest p-value that is selected if no other of m p-values is below 1.
+
+        Parameters
+        ----------
+        m
+            Number of hypotheses.
+        level
+            The level.
+
+        Returns
+        -------
+        float
+            The p-value.
+        """
         return float(level / m)
 
 

@@ -192,14 +192,16 @@ def _fill_planes(order: Array, through: Array, number: Array, met: Array, planes
     n = order.shape[1]
     last = ~np.uint64(0) >> (np.uint64(-n) & WITHIN)  # bits beyond the last sample are 0
     for k in range(len(order)):
-        met[:] = 0
+        for w in range(len(met)):
+            met[w] = np.uint64(0)
         start: Any = 0
         while start < n:
             stop = np.int64(through[k, order[k, start]])
             for t in range(start, stop):
                 anchor = number[order[k, t]]
                 if anchor >= 0:
-                    planes[0, k, :, anchor] = met
+                    for w in range(len(met)):
+                        planes[0, k, w, anchor] = met[w]
             for t in range(start, stop):
                 met[order[k, t] >> 6] |= ONE << np.uint64(order[k, t] & 63)
             for t in range(start, stop if len(planes) > 1 else start):
@@ -237,7 +239,8 @@ def _cross_bits(
     tied = len(planes_a) > 1
     for k in range(len(signs_a)):
         for l in range(k if same else 0, len(signs_b)):  # noqa: E741
-            v[:] = 0
+            for r in range(len(v)):
+                v[r] = 0
             for w in range(planes_a.shape[2]):
                 below_a, below_b = planes_a[0, k, w], planes_b[0, l, w]
                 if tied:

@@ -6,7 +6,6 @@ In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `co
 """
 
 from .diagnose import Diagnosis, diagnose_knockoffs
-from .evidence import KnockoffEvidence
 from .filter import KnockoffFilter, draw_knockoffs
 from .gaussian import Gaussian, Knockoffs
 from .screening import Split
@@ -22,7 +21,6 @@ __all__ = [
     "CrossValidation",
     "Diagnosis",
     "Gaussian",
-    "KnockoffEvidence",
     "KnockoffFilter",
     "Knockoffs",
     "Split",

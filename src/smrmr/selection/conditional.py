@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conditional import ConditionalEvidence
+from ..conditional.evidence import ConditionalEvidence
 from ..types import Indices, Matrix, Vector
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..paper import KnockoffEvidence
+from ..paper.evidence import KnockoffEvidence
 from ..types import Indices, Vector
 
 if TYPE_CHECKING:

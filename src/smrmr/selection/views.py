@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..conditional import ConditionalEvidence
+from ..conditional.evidence import ConditionalEvidence
 from ..controllers import Evidence
 from ..decision import Decision
-from ..paper import KnockoffEvidence
+from ..paper.evidence import KnockoffEvidence
 from ..types import Indices, Mask, Vector
 from .trends import Trends
 

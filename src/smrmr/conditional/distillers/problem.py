@@ -35,6 +35,13 @@ class Distilled:
         Whether absolute values of features took part.
     explained
         Share of the variance of rows left out that each kind of fit explains, by its name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr.conditional import Distilled
+    >>> Distilled(np.ones(4), np.full(4, 2.0), np.array([0])).error
+    4.0
     """
 
     residual: Vector
@@ -54,9 +61,25 @@ class Distilled:
 class FitProblem:
     r"""Features and one column of the target, as distillers see them.
 
-    `regressors` hold the columns Z, then \|Z\|, standardised and adjusted for covariates; `target`
-    is standardised and adjusted too. Distillers share what is worked out once: paths of penalised
-    fits, and anything else they put into `cache`.
+    Distillers share what is worked out once, paths of penalised fits above all.
+
+    Attributes
+    ----------
+    regressors
+        The columns Z, then \|Z\|, standardised and adjusted for covariates.
+    target
+        The column of the target, standardised and adjusted too.
+    cache
+        What distillers have worked out, by keys of their own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr.conditional import FitProblem, Lasso
+    >>> X = np.random.default_rng(0).normal(size=(50, 8))
+    >>> problem = FitProblem.of(X, X[:, 2])
+    >>> Lasso().fit(problem, np.array([2])).error > 0.5 > Lasso().fit(problem, np.array([3])).error
+    True
     """
 
     regressors: Regressors
@@ -111,12 +134,38 @@ class FitProblem:
         return len(self.regressors.features)
 
     def without(self, out: Indices) -> Mask:
-        """Columns Z that may take part: all but `out`, and no more than 1,000."""
+        """Columns Z that may take part: all but some, and no more than 1,000.
+
+        Parameters
+        ----------
+        out
+            Columns to leave out.
+
+        Returns
+        -------
+        ndarray
+            A mask of the columns.
+        """
         kept = ~np.isin(np.arange(self.n_features), out)
         return np.asarray(kept & (np.cumsum(kept) <= MAX_IN_FIT))
 
     def path(self, out: Indices, with_abs: bool, concave: bool) -> Path:
-        r"""LASSO or, if `concave`, MCP path on Z, or on Z and \|Z\|, without the columns `out`."""
+        r"""LASSO or MCP path on Z, or on Z and \|Z\|, without some columns.
+
+        Parameters
+        ----------
+        out
+            Columns to leave out.
+        with_abs
+            Whether absolute values take part.
+        concave
+            MCP instead of LASSO.
+
+        Returns
+        -------
+        Path
+            Coefficients at every lambda, and which is chosen.
+        """
         key = "path", with_abs, concave
         if key not in self.cache:
             self.cache[key] = self._path(NONE, with_abs, concave, None)
@@ -132,13 +181,35 @@ class FitProblem:
         )
 
     def lasso(self, out: Indices) -> tuple[bool, Vector]:
-        r"""Whether \|Z\| lowers the estimated error of the LASSO, and its coefficients."""
+        r"""Whether \|Z\| lowers the estimated error of the LASSO, and its coefficients.
+
+        Parameters
+        ----------
+        out
+            Columns to leave out.
+
+        Returns
+        -------
+        tuple of bool and ndarray
+            The coefficients are those of Z, then, if \|Z\| takes part, of \|Z\|.
+        """
         linear, with_abs = (self.path(out, absolute, concave=False) for absolute in (False, True))
         better = with_abs.least < linear.least
         return better, (with_abs if better else linear).chosen
 
     def entered(self, with_abs: bool, concave: bool) -> Indices:
-        """Columns Z that enter a path at any lambda."""
+        """Columns Z that enter the path of all columns at any lambda.
+
+        Parameters
+        ----------
+        with_abs, concave
+            Which path, see `path`.
+
+        Returns
+        -------
+        ndarray
+            Columns.
+        """
         key = "entered", with_abs, concave
         if key not in self.cache:
             nonzero = (self.path(NONE, with_abs, concave).coefficients != 0).any(axis=0)

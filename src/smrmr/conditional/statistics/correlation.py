@@ -21,12 +21,20 @@ class Linear:
     weight, weight_with_abs
         Weight in the combination of p-values, and where absolute values of features helped the fit
         of the target.
+
+    Examples
+    --------
+    >>> from smrmr import ConditionalTests
+    >>> from smrmr.conditional import Linear
+    >>> ConditionalTests(statistics="linear").statistics == (Linear(),)
+    True
     """
 
     weight: float = 0.5
     weight_with_abs: float = 0.3
     alias: ClassVar[str] = "linear"
     only_mean: ClassVar[bool] = True
+    moment: ClassVar[str] = "correlation"
 
     def p_values(self, pairs: ResidualPairs) -> Vector:
         """One p-value for each pair of residuals.
@@ -41,47 +49,55 @@ class Linear:
         ndarray
             p-values, (k,).
         """
-        return correlation_tail(pairs.moments.correlation, pairs.freedom)
+        return correlation_tail(getattr(pairs.moments, self.moment), pairs.freedom)
 
 
 @dataclass(frozen=True)
-class Spread:
+class Spread(Linear):
     r"""Correlation of r with \|e\|, ``"spread"``: for features that change the target's spread.
 
     Parameters
     ----------
     weight, weight_with_abs
-        As in `Linear`.
+        Weight in the combination of p-values, and where absolute values of features helped the fit
+        of the target.
+
+    Examples
+    --------
+    >>> from smrmr.conditional import Spread
+    >>> Spread(weight=0.2).only_mean
+    False
     """
 
     weight: float = 0.1
     weight_with_abs: float = 0.1
     alias: ClassVar[str] = "spread"
     only_mean: ClassVar[bool] = False
-
-    def p_values(self, pairs: ResidualPairs) -> Vector:
-        """One p-value for each pair of residuals, as in `Linear`."""
-        return correlation_tail(pairs.moments.correlation_abs_e, pairs.freedom)
+    moment: ClassVar[str] = "correlation_abs_e"
 
 
 @dataclass(frozen=True)
-class Absolute:
+class Absolute(Linear):
     r"""Correlation of \|r\| with normal scores of e, ``"absolute"``: for U shapes.
 
     Parameters
     ----------
     weight, weight_with_abs
-        As in `Linear`.
+        Weight in the combination of p-values, and where absolute values of features helped the fit
+        of the target.
+
+    Examples
+    --------
+    >>> from smrmr.conditional import Absolute
+    >>> Absolute().weight_with_abs
+    0.35
     """
 
     weight: float = 0.05
     weight_with_abs: float = 0.35
     alias: ClassVar[str] = "absolute"
     only_mean: ClassVar[bool] = False
-
-    def p_values(self, pairs: ResidualPairs) -> Vector:
-        """One p-value for each pair of residuals, as in `Linear`."""
-        return correlation_tail(pairs.moments.correlation_abs_r, pairs.freedom)
+    moment: ClassVar[str] = "correlation_abs_r"
 
 
 def gcm_p_values(pairs: ResidualPairs, with_abs: bool) -> Vector:

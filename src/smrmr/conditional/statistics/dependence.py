@@ -15,14 +15,20 @@ from .rank_covariances import covariance_of_ranks, rank_table
 class ProjectionCorrelation:
     """Projection correlation of r with e, ``"pc"`` for short.
 
-    Its null depends on the number of rows alone; r has lost `rank` dimensions, which shrinks it by
-    as much.
+    Its null depends on the number of rows alone; r has lost as many dimensions as it is
+    adjusted for, which shrinks it by as much.
 
     Parameters
     ----------
     weight, weight_with_abs
         Weight in the combination of p-values, and where absolute values of features helped the fit
         of the target.
+
+    Examples
+    --------
+    >>> from smrmr.conditional import ProjectionCorrelation
+    >>> ProjectionCorrelation(weight=0.4).alias
+    'pc'
     """
 
     weight: float = 0.35
@@ -55,6 +61,18 @@ class KernelIndependence(ProjectionCorrelation):
     """HSIC of normal scores of r and e in the place of projection correlation, ``"hsic"``.
 
     It is cautious below 100 rows.
+
+    Parameters
+    ----------
+    weight, weight_with_abs
+        Weight in the combination of p-values, and where absolute values of features helped the fit
+        of the target.
+
+    Examples
+    --------
+    >>> from smrmr.conditional import KernelIndependence
+    >>> KernelIndependence().alias
+    'hsic'
     """
 
     alias: ClassVar[str] = "hsic"
@@ -69,6 +87,18 @@ class DistanceCorrelation(KernelIndependence):
     """Distance correlation of normal scores in the place of projection correlation, ``"dcor"``.
 
     It is cautious below 100 rows.
+
+    Parameters
+    ----------
+    weight, weight_with_abs
+        Weight in the combination of p-values, and where absolute values of features helped the fit
+        of the target.
+
+    Examples
+    --------
+    >>> from smrmr.conditional import DistanceCorrelation
+    >>> DistanceCorrelation().alias
+    'dcor'
     """
 
     alias: ClassVar[str] = "dcor"

@@ -49,6 +49,15 @@ class ResidualPairs:
         Samples by r, ties broken, (k, n).
     tie_breaker
         Tiny numbers that break ties of e.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from smrmr.conditional import Linear, ResidualPairs
+    >>> r = np.array([[-1.5, -0.5, 0.5, 1.5]])
+    >>> pairs = ResidualPairs(r, r, np.zeros(1, int), np.argsort(r), np.zeros(4))
+    >>> pairs.moments.correlation.round(6).tolist(), bool(Linear().p_values(pairs)[0] < 1e-6)
+    ([1.0], True)
     """
 
     features: Matrix
@@ -79,7 +88,7 @@ class ResidualPairs:
 
     @cached_property
     def projection_covariance(self) -> Vector:
-        """Projection covariance of r and e, in the units of `rank_covariances`."""
+        """Projection covariance of r and e, up to a factor that n fixes."""
         return covariance_of_ranks(self.target_ranks_by_feature, *rank_table("pc", self.n_rows))
 
     @cached_property

@@ -134,7 +134,7 @@ def test_what_blocks_cannot_do_is_said(genotypes, tmp_path, monkeypatch):
         read_data(**options, missing="drop-rows")
     with pytest.raises(ValueError, match=r"impute-median' would need fract.*missing='impute-mode'"):
         read_data(**options, missing="impute-median")
-    with pytest.raises(ValueError, match=r"drop-columns would need the whole file.*impute-median"):
+    with pytest.raises(ValueError, match=r"drop-columns' would need the whole file.*impute-median"):
         read_data(**write_npy(tmp_path, genotypes), missing="drop-columns")
 
 

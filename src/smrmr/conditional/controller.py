@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -14,22 +15,23 @@ from ..data.study import Study
 from ..features.groups import Groups
 from ..features.rank_table import RankTable
 from ..measures import as_measure
+from ..measures.protocol import Measure
 from ..problems import warn
 from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..settings import check_choice, nested_settings, write_setting
 from ..types import Indices, Vector
 from .combine import combine, combine_groups, combine_targets
-from .distillers import DISTILLERS, Distillation, as_distillers
+from .distillers import DISTILLERS, Distillation, Distiller, as_distillers
 from .evidence import ConditionalEvidence, Fit
 from .inputs import Inputs, prepare_inputs, unadjusted_relevance
 from .passes import Refit, Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
-from .statistics import STATISTICS, as_statistics
+from .statistics import STATISTICS, Statistic, as_statistics
 
 logger = logging.getLogger(__name__)
 
-LONG = 60.0  # expected seconds of fits without a feature that are worth a warning
+SECONDS_WARNED_OF = 60.0  # that fits without a feature are expected to take
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,25 @@ class ConditionalTests:
     ([0, 5], 'holm')
     """
 
-    distillers: Any = "blend"
-    statistics: Any = "pc+linear+spread+absolute"
-    rule: Any = "bh"
+    distillers: tuple[Distiller, ...] = "blend"  # type: ignore[assignment]
+    statistics: tuple[Statistic, ...] = "pc+linear+spread+absolute"  # type: ignore[assignment]
+    rule: Rule = "bh"  # type: ignore[assignment]
     check_residuals: bool = True
     alias: ClassVar[str] = "tests"
     by_rank: ClassVar[bool] = True
     by_chance: ClassVar[bool] = False
     nested_groups: ClassVar[bool] = True
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            distillers: str | Distiller | Sequence[str | Distiller] = "blend",
+            statistics: str | Statistic | Sequence[str | Statistic] = "pc+linear+spread+absolute",
+            rule: str | Rule = "bh",
+            check_residuals: bool = True,
+        ) -> None:
+            """What a user may give: strategies, or their names."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "distillers", as_distillers(self.distillers))
@@ -99,10 +112,11 @@ class ConditionalTests:
     def repeatable(self) -> bool:
         """Whether the settings say all there is to say: not so for objects of the user's."""
         known = {*DISTILLERS, *STATISTICS} - {"estimator", "permutation"}
-        return all(one.alias in known for one in (*self.distillers, *self.statistics))
+        used = {one.alias for one in self.distillers} | {one.alias for one in self.statistics}
+        return used <= known
 
     @property
-    def measure(self) -> Any:
+    def measure(self) -> Measure:
         """The association shown beside the tests."""
         return as_measure("pc")
 
@@ -191,7 +205,7 @@ def _tell_cost(todo: list[list[Refit]], seconds: float) -> None:
     n_fits = sum(len(refit.hypotheses) for same in todo for refit in same)
     cost = f"{n_fits} fits without a feature, {seconds:.2g} s each: about {n_fits * seconds:.0f} s"
     logger.info(cost)
-    if n_fits * seconds > LONG:
+    if n_fits * seconds > SECONDS_WARNED_OF:
         warn(f"{cost} of one core. Fewer folds or a faster estimator would cost less.")
 
 

@@ -20,6 +20,7 @@ from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
 from .selection import Selection, find_trends, summarise_for_plots
+from .selection.plot_data import Shapes
 from .settings import as_generator, parse_bytes
 from .types import Data, Progress
 
@@ -135,13 +136,14 @@ def select_from(
     evidence = control.weigh(study, ranks, groups, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
+        shapes, keep_data = Shapes(study.target), recipe.keep_data
         plot_data = summarise_for_plots(
-            study, evidence.ranking, control.measure, recipe.keep_data, work
+            study, evidence.ranking, control.measure, keep_data, work, shapes
         )
         shown_by, q_values = evidence.representatives, np.ones(study.columns.n_columns)
         np.minimum.at(q_values, shown_by, decision.q_values)
         best, selected = shown_by[evidence.order], shown_by[decision.selected]
-        trends = find_trends(study, best, selected, q_values, nominal)
+        trends = find_trends(study, best, selected, q_values, nominal, shapes)
         unadjusted = np.empty(0)
         if study.adjustment.names:
             unadjusted = control.relevance(study, ranks, work.quietly())

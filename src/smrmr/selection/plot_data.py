@@ -95,10 +95,29 @@ class PlotData:
         object.__setattr__(self, "redundancy", self.redundancy.reshape(n, n))
 
 
+class Shapes:
+    """Features against the target, by their position in X: each is summarised once."""
+
+    def __init__(self, target: Target) -> None:
+        self.target, self._known = target, dict[int, Shape]()
+
+    def of(self, feature: int, values: Vector) -> Shape:
+        """The feature against the target, to the last digit."""
+        if feature not in self._known:
+            self._known[feature] = shape_of(values, self.target)
+        return self._known[feature]
+
+
 def summarise_for_plots(
-    study: Study, features: Indices, measure: Measure, keep_data: bool, work: Work
+    study: Study,
+    features: Indices,
+    measure: Measure,
+    keep_data: bool,
+    work: Work,
+    shapes: Shapes | None = None,
 ) -> PlotData:
     """Summarise the first 40 of these features; with `keep_data`, keep their values too."""
+    shapes = Shapes(study.target) if shapes is None else shapes
     features = features[:MOST_FEATURES]
     columns, target = study.columns.take(columns=features), study.target
     values = columns.values.astype(np.float64) if len(features) else np.empty((target.n_rows, 0))
@@ -110,7 +129,10 @@ def summarise_for_plots(
         features=features,
         redundancy=redundancy,
         labels=target.labels,
-        shapes=tuple(_to_show(shape_of(column, target)) for column in values.T),
+        shapes=tuple(
+            _to_show(shapes.of(int(k), column))
+            for k, column in zip(features, values.T, strict=True)
+        ),
         n_outputs=1 if target.values.ndim == 1 else target.values.shape[1],
         values=values[rows] if keep_data else None,
         y=target.values[rows] if keep_data else None,

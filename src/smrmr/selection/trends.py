@@ -11,7 +11,7 @@ from ..data.ranks import average_ranks
 from ..data.study import Study
 from ..data.target import Target
 from ..types import Indices, Mask, Matrix, Vector
-from .plot_data import FEWEST_ROWS, rounded, shape_of
+from .plot_data import FEWEST_ROWS, Shape, Shapes, rounded
 
 USUAL_FEATURES = 50
 SELECTABLE = 0.5  # q-value up to which features are described in any case: a level may select them
@@ -92,7 +92,12 @@ class Trends:
 
 
 def find_trends(
-    study: Study, features: Indices, selected: Indices, q_values: Vector, nominal: Mask
+    study: Study,
+    features: Indices,
+    selected: Indices,
+    q_values: Vector,
+    nominal: Mask,
+    known: Shapes | None = None,
 ) -> Trends:
     """Marginal associations of those of these features, best first, that stand out.
 
@@ -117,7 +122,11 @@ def find_trends(
         }
     else:
         ranks = _centred_ranks(study.target.values.reshape(study.target.n_rows, -1).T)
-        pairs = [_describe_by_number(x, study.target, ranks) for x in columns]
+        known = Shapes(study.target) if known is None else known
+        pairs = [
+            _describe_by_number(known.of(int(k), x), x, ranks)
+            for k, x in zip(features, columns, strict=True)
+        ]
         shapes, correlation = zip(*pairs, strict=True) if pairs else [()] * 2
         numbers = {"correlation": rounded(np.array(correlation))}
     words = (NOT_NUMBERS if nominal[k] else str(s) for k, s in zip(features, shapes, strict=True))
@@ -185,9 +194,8 @@ def _is_step(medians: Vector, rows: Vector, line: Vector) -> bool:
     return bool(within <= FLAT * total and within <= rows @ (medians - line) ** 2 / 2)
 
 
-def _describe_by_number(x: Vector, target: Target, target_ranks: Matrix) -> tuple[str, float]:
+def _describe_by_number(shape: Shape, x: Vector, target_ranks: Matrix) -> tuple[str, float]:
     """Shape of a feature against a target of numbers, and Spearman's correlation of the two."""
-    shape = shape_of(x, target)
     scale = float(np.abs(shape.quantiles).max(initial=0.0)) or 1.0  # so that nothing overflows
     _, low, middle, high, _ = (shape.quantiles / scale).T
     word = classify_shape(middle, shape.counts, high - low)

@@ -17,7 +17,15 @@ import smrmr
 
 ROOT = Path(smrmr.__file__).parent
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-USERS = ("controllers.py", "pipeline.py", "recipe.py", "selection", "report")
+USERS = (
+    "conditional",
+    "controllers.py",
+    "data/targets",
+    "pipeline.py",
+    "recipe.py",
+    "selection",
+    "report",
+)
 RENAMED = [
     ("conditional/evidence.py", "def members_of"),
     ("conditional/evidence.py", "def p_values"),
@@ -26,6 +34,10 @@ RENAMED = [
     ("paper/evidence.py", "def theta_knockoff"),
     ("conditional/controller.py", "def prepare"),
     ("paper/filter.py", "def weigh"),
+    ("conditional/distillers/lasso.py", "def fit"),
+    ("conditional/statistics/permutation.py", "def p_values"),
+    ("conditional/rules.py", "def adjust"),
+    ("data/targets/classes.py", "def mean"),
     ("selection/knockoffs.py", "def outcomes"),
     ("selection/conditional.py", "MEASURED ="),
     ("report/conditional/plots.py", "FIGURES:"),

@@ -1,13 +1,13 @@
 """
-Gene expression: which genes tell about the response?
-=====================================================
+Gene expression: which genes are associated with the response?
+==============================================================
 
-A table of patients and genes, a number measured on every patient, and the question which genes
-tell about it. We load the table, ask, look at the answer and its figures, and find out why a gene
-that looked good is not in it.
+A table of patients and genes, a number measured on every patient, and the question which genes are
+associated with it given all others. We load the table, select, read the answer and its figures, and
+see why a gene with a marginal association is not in it.
 
 The table comes with the package. It is simulated, so here, unlike in a study, the answer can be
-marked.
+checked.
 """
 
 # %%
@@ -29,18 +29,18 @@ X, y = table.drop(columns="response"), table["response"]
 print(table.iloc[:4, :6].to_string())
 
 # %%
-# Ask
-# ---
+# Select
+# ------
 # The one number to choose is the level ``fdr``: the largest share of false genes, on average,
-# among those that are named. At 0.1 we accept one in ten.
+# among those selected. At 0.1 we accept one in ten.
 selection = smrmr.SmRMR(fdr=0.1).fit(X, y).selection_
 print(fill(str(selection), 74))
 
 # %%
 # Answer
 # ------
-# Five findings, and all five are true. ``direction`` is what a gene does to the response given
-# all other genes; ``shape`` is what a plain plot of the gene against the response shows.
+# Five findings, and all five are true. ``direction`` is the sign of the association given all other
+# genes; ``shape`` describes the marginal association, not adjusted for other genes.
 columns = ["feature", "size", "q_value", "direction", "shape"]
 print(selection.findings()[columns].to_string(index=False, float_format="{:.1e}".format))
 
@@ -49,9 +49,9 @@ found = set(selection.selected_names)
 print(f"\n{len(found & true)} of {len(true)} true genes found, {len(found - true)} false")
 
 # %%
-# The first finding is a group. Genes 041 to 044 are so alike that these 120 patients cannot tell
-# whether one of them, given the other three, goes with the response; that the four together do is
-# clear. ``gene041`` speaks for them.
+# The first finding is a group. Genes 041 to 044 correlate so strongly that none of them, given the
+# other three, is significantly associated with the response in these 120 patients; the four
+# together are. ``gene041`` represents them.
 print(selection.findings().loc[0, "members"])
 
 # %%
@@ -68,20 +68,20 @@ axes.flat[5].set(title="smallest p-values", xlabel="rank of the gene", ylabel="-
 plt.show()
 
 # %%
-# ``gene030`` has a U: both little and much of it go with a high response. Its correlation with the
-# response is -0.11, so a search for lines would have passed it by.
+# ``gene030`` has a U: the response is high where the gene is low and where it is high. Its
+# correlation with the response is -0.11, so a linear method would miss it.
 
 # %%
 # Why not my gene?
 # ----------------
-# Suppose we had hoped for ``gene040``. Alone it goes with the response, with a p-value of 0.0025.
+# Suppose we had hoped for ``gene040``. Its marginal p-value is 0.0025.
 print(fill(selection.explain("gene040"), 74))
 
 # %%
-# It is a neighbour of ``gene041`` and goes with the response only because that gene does. The next
-# figure shows it for all genes at once: on the right, genes that look good alone; at the top, those
-# that still do given all others. ``gene040`` looks good only through others. So do the three
-# look-alikes of ``gene041``, which were found as its group.
+# It correlates with ``gene041``, and given that gene it is not associated with the response. The
+# next figure shows this for all genes: marginal p-values on the horizontal axis, p-values given all
+# other genes on the vertical one. ``gene040`` is significant only marginally. So are the three
+# look-alikes of ``gene041``, which were selected as its group.
 fig, ax = plt.subplots(figsize=(6, 4.5), layout="constrained")
 selection.plot("alone", ax)
 ax.set(xlabel="-log10 p, gene alone", ylabel="-log10 p, given all other genes")
@@ -98,11 +98,11 @@ plt.show()
 # %%
 # Caution
 # -------
-# - ``shape`` is a word for a noisy picture. ``gene080`` acts by a threshold and is said to rise;
-#   ``gene010`` acts by a line and is said to have a threshold. With 120 patients, and four other
-#   genes at work, rise and step cannot be told apart.
-# - A gene that is not found may still matter. The best of those not found are near misses, which
-#   are no findings: ``selection.near_misses()``.
+# - ``shape`` is an uncertain estimate. ``gene080`` acts by a threshold and is said to rise;
+#   ``gene010`` acts linearly and is said to have a threshold. With 120 patients, and four other
+#   true genes, a line and a step cannot be distinguished.
+# - A gene that is not selected may still matter. The best of these are near misses, which are no
+#   findings: ``selection.near_misses()``.
 # - The level holds for rows that are independent. If patients come from a few families or plates,
 #   say so: see :doc:`/rows`.
 #

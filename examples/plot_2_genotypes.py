@@ -2,11 +2,11 @@
 Genotypes: linked SNPs and people of several populations
 ========================================================
 
-Two things make genotypes hard. Neighbouring SNPs are inherited together, so several look alike and
-no study of this size can say which of them acts. And people of one population share thousands of
-SNPs and also their diet, climate and doctors: a SNP that is merely common among them seems to act.
+Two things make genotypes hard. Neighbouring SNPs are inherited together, so several are correlated
+and no study of this size can say which of them acts. And people of one population share SNPs and
+also diet, climate and doctors: a SNP that is merely common among them seems to act.
 
-We simulate both, see what goes wrong, and cure it with principal components as covariates.
+We simulate both, see what goes wrong, and adjust for principal components as covariates.
 """
 
 # %%
@@ -44,8 +44,8 @@ trait = 0.8 * snps[true].sum(axis=1) + 3 * population + rng.standard_normal(n)
 print(snps.iloc[:3, 30:36].astype(int).to_string())
 
 # %%
-# Ask, without a thought for populations
-# --------------------------------------
+# Without adjusting for populations
+# ---------------------------------
 # A finding counts as true if a SNP that acts is in its group.
 
 
@@ -62,12 +62,12 @@ print(f"{len(findings)} findings, of which {(~findings['true']).sum()} are false
 
 # %%
 # Most of them are false, at a level of 0.1, although every SNP was tested given all others. The
-# other SNPs tell a good deal about the population, not all of it, and the rest is taken for an
-# effect of whichever SNP is common in the right population.
+# other SNPs predict the population in part, and the rest of its effect is attributed to SNPs that
+# are common in one population.
 #
 # See the confounding
 # -------------------
-# The first principal components of the genotypes show the populations, and the trait goes along.
+# The first principal components of the genotypes show the populations, whose trait values differ.
 standard = (genotypes - genotypes.mean(axis=0)) / genotypes.std(axis=0)
 scores, spread, _ = np.linalg.svd(standard, full_matrices=False)
 components = pd.DataFrame(scores[:, :2] * spread[:2], columns=["pc1", "pc2"])
@@ -79,10 +79,10 @@ ax.set(xlabel="first principal component", ylabel="second principal component")
 plt.show()
 
 # %%
-# The cure: adjust for the components
-# -----------------------------------
-# ``covariates`` are adjusted for and never selected. Each SNP is now asked what it tells given all
-# other SNPs *and* where a person lies in the figure above.
+# Adjust for the components
+# -------------------------
+# ``covariates`` are adjusted for and never selected. Each SNP is now tested given all other SNPs
+# *and* the two components.
 adjusted = smrmr.select(snps, trait, smrmr.Recipe(fdr=0.1), covariates=components)
 findings = judge(adjusted)
 columns = ["feature", "size", "q_value", "direction", "may_carry_it", "true"]
@@ -110,9 +110,9 @@ plt.show()
 # %%
 # Caution
 # -------
-# - One of the five findings is false. A level of 0.1 is a promise about the average over many
-#   studies, not about each.
-# - Two components were enough because the figure shows three clusters. What components do not
-#   show, such as families, they do not cure; people of one family are ``groups``, see :doc:`/rows`.
+# - One of the five findings is false. A level of 0.1 is about the average over many studies, not
+#   about each.
+# - Two components were enough because the figure shows three clusters. Components do not adjust for
+#   families; people of one family are ``groups``, see :doc:`/rows`.
 # - Never adjust for something that the SNPs act through, such as weight on the way to diabetes: it
 #   takes their effect away.

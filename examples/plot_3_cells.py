@@ -7,14 +7,14 @@ more ill?) and all cells of a donor share the answer, only the donors count. Cel
 share genes, age and the day on which they were processed, so a gene that differs between any two
 donors for any reason differs between dozens of cells.
 
-We ask with and without ``groups="donor"`` and count what is false.
+We select with and without ``groups="donor"`` and count the false findings.
 """
 
 # %%
 # Load
 # ----
 # Counts of 120 genes in 20 cells of each of 90 donors, as an AnnData object. Donors differ in every
-# gene; three of these differences go with how ill a donor is.
+# gene; three of these differences are associated with how ill a donor is.
 from textwrap import fill
 
 import anndata
@@ -57,18 +57,18 @@ def marked(selection):
 
 
 # %%
-# Ask, with cells as rows
-# -----------------------
+# With cells as rows
+# ------------------
 # The answer goes into ``adata.var``, so we keep this one, which is wrong, in a copy.
 cells = smrmr.anndata.select(adata.copy(), "severity", recipe=smrmr.Recipe(fdr=0.1))
 print(marked(cells))
 
 # %%
-# Most are false. The tests were told of 1,800 independent rows, and there are 90 donors: a gene by
-# which they happen to differ repeats its coincidence in 20 cells each.
+# Most are false. The tests assume 1,800 independent rows, and there are 90 donors: a chance
+# difference between donors is repeated in 20 cells each.
 #
-# Ask, with donors
-# ----------------
+# With donors as rows
+# -------------------
 # All cells of a donor have the same severity, so donors are compared, by the means of their cells.
 donors = smrmr.anndata.select(adata, "severity", groups="donor", recipe=smrmr.Recipe(fdr=0.1))
 print(marked(donors))
@@ -104,4 +104,4 @@ plt.show()
 #   however many cells there are, and an empty answer is then the right one.
 # - If cells of one donor differ in the target (treated and untreated cells of every donor), the
 #   same ``groups="donor"`` compares cells within donors, see :doc:`/rows`.
-# - Nothing in the numbers tells that rows belong together: whoever ran the study must say so.
+# - The data do not show which rows belong together: it must be declared.

@@ -3,8 +3,8 @@ Survival: genes and risk, with age and stage adjusted for
 =========================================================
 
 How long patients live depends on their age and on the stage of their disease, and so does how
-strongly some genes are expressed. Such genes go with survival without telling anything that age and
-stage do not tell already. We ask which genes do tell more.
+strongly some genes are expressed. Such genes are associated with survival, but not given age and
+stage. We select genes that are.
 """
 
 # %%
@@ -42,8 +42,8 @@ known = pd.DataFrame({"age": age, "stage": stage})
 print(pd.concat([outcome, known, genes.iloc[:, :3].round(2)], axis=1).head(4).to_string())
 
 # %%
-# Ask, genes alone
-# ----------------
+# Without covariates
+# ------------------
 # A table with a column of times and one of events is the target. ``target="survival"`` says so.
 recipe = smrmr.Recipe(fdr=0.1, target="survival")
 naive = smrmr.select(genes, outcome, recipe)
@@ -51,8 +51,8 @@ for name in naive.selected_names:
     print(name, "true" if name in true else "false")
 
 # %%
-# Ask, given age and stage
-# ------------------------
+# Adjusted for age and stage
+# --------------------------
 # Covariates may be numbers or labels. They are adjusted for and never selected.
 adjusted = smrmr.select(genes, outcome, recipe, covariates=known)
 columns = ["feature", "p_value", "q_value", "direction", "effect"]
@@ -63,8 +63,8 @@ print(adjusted.findings()[columns].to_string(index=False, float_format="{:.2g}".
 # ones, with q-values just below the level: 0.1 is an average over many studies, and a single one
 # may be worse. ``rises`` means that the *risk* rises with the gene.
 #
-# Both kinds of gene part the survival curves of patients with little and with much of it, which is
-# why such curves alone prove nothing.
+# Survival curves of patients with low and high expression differ for both kinds of gene: such
+# curves are not adjusted for age and stage.
 
 
 def kaplan_meier(months, died):
@@ -111,8 +111,8 @@ plt.show()
 # %%
 # Caution
 # -------
-# - Censoring must have nothing to do with the genes once the covariates are known. Patients who
-#   leave the study because they are worse break this.
+# - Censoring must be independent of the genes given the covariates. Patients who leave the study
+#   because they are worse break this.
 # - Adjusting is for what comes before both genes and death. A covariate that the genes act through
 #   hides them.
 # - Patients who enter late (left truncation) are refused, see :doc:`/targets`.

@@ -3,7 +3,7 @@ In a scikit-learn pipeline: selection inside the folds
 ======================================================
 
 If features are selected on all rows and a model is then cross-validated on these features, the rows
-held out have already had their say. The score is too good, and the more features there are, the
+held out were used for the selection. The score is too good, and the more features there are, the
 more so. Selection belongs into the pipeline, where each fold selects anew.
 
 We show the error on pure noise, and then a nested cross-validation that chooses the level.
@@ -77,8 +77,8 @@ print(f"R² with all genes: {cross_val_score(model, X, y, cv=folds).mean():.2f}"
 print(f"with the ten best: {cross_val_score(ten_best, X, y, cv=folds).mean():.2f}")
 
 # %%
-# Ask: which level predicts best?
-# -------------------------------
+# Which level predicts best?
+# --------------------------
 # An inner cross-validation chooses the level, an outer one scores what comes out. That asks for one
 # selection per level and fold, but levels share their tests: with ``memory``, a folder or a
 # ``joblib.Memory``, a selection that differs in its level alone is read rather than made again.
@@ -97,8 +97,8 @@ print(f"{asked} selections were asked for, {made} were made")
 # Answer
 # ------
 # Each outer fold has its own level and genes. Genes that come back in most folds are those to rely
-# on. ``gene041`` shares its place with its look-alikes 042 to 044: which of them speaks for the
-# group may differ from fold to fold.
+# on. ``gene041`` has the look-alikes 042 to 044: the representative of the group may differ from
+# fold to fold.
 print("levels chosen:", [fold.best_params_["smrmr__fdr"] for fold in nested["estimator"]])
 kept = [fold.best_estimator_["smrmr"].selection_.selected_names for fold in nested["estimator"]]
 often = pd.Series(np.concatenate(kept)).value_counts(ascending=True)
@@ -116,8 +116,8 @@ plt.show()
 # %%
 # Caution
 # -------
-# - The level that predicts best is no longer the level of a promise: it was chosen by looking.
-#   Report findings at a level fixed beforehand, and use this pipeline to predict.
+# - The level that predicts best guarantees nothing: it was chosen by the data. Report findings at a
+#   level fixed beforehand, and use this pipeline to predict.
 # - ``groups`` and ``covariates`` of the rows are arguments of ``fit``; scikit-learn's metadata
 #   routing passes them on. See :doc:`/recipes`.
 # - The folder of ``memory`` holds summaries of your data. Delete it when you are done.

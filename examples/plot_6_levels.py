@@ -3,8 +3,8 @@ Choosing a level, and reading what it means
 ===========================================
 
 The level ``fdr`` is the only number you must choose. It is the largest share of false features, on
-average, among those that are named. One fit answers for all levels, so their price can be seen. But
-the level has to be chosen before looking, or the promise is void.
+average, among those selected. One fit serves all levels, so they can be compared. But the level has
+to be chosen before seeing results, or it guarantees nothing.
 """
 
 # %%
@@ -35,7 +35,7 @@ def study(n_rows):
 X, y = study(250)
 
 # %%
-# Ask once, decide at any level
+# Fit once, decide at any level
 # -----------------------------
 # ``Selection.at`` decides again without fitting again.
 selection = smrmr.select(X, y, smrmr.Recipe(fdr=0.1))
@@ -68,21 +68,21 @@ axes[1].legend(frameon=False)
 plt.show()
 
 # %%
-# The right figure is one draw. The level promises that the orange curve lies below the line on
-# average over many studies, not in each.
+# The right figure is one data set. The level guarantees that the orange curve lies below the line
+# on average over many studies, not in each.
 #
 # q-values
 # --------
 # The q-value of a feature is the smallest level that selects it, so ``q_value <= 0.1`` is the
-# selection at 0.1. Small ones need no thought; those near the level are where the false ones are.
+# selection at 0.1. False findings are mostly among those with q-values near the level.
 table = selection.at(0.3).findings()
 table["true"] = [k in true for k in selection.at(0.3).selected]
 columns = ["feature", "p_value", "q_value", "direction", "true"]
 print(table[columns].tail(7).to_string(index=False, float_format="{:.2g}".format))
 
 # %%
-# What the promise rests on
-# -------------------------
+# Rules
+# -----
 # ``rule`` says how p-values become a selection. ``"bh"``, the default, keeps the level in
 # simulations; ``"by"`` is proven whatever the dependence between the p-values, ``"holm"`` bounds
 # the chance of even one false feature. Both find less.
@@ -92,8 +92,8 @@ for rule in ["bh", "by", "holm"]:
     print(f"{rule:4}  {len(found.selected):8}  {(~np.isin(found.selected, true)).sum():5}")
 
 # %%
-# Bounds, if the level must be chosen after looking
-# -------------------------------------------------
+# Bounds, if the level must be chosen after seeing results
+# --------------------------------------------------------
 # With knockoffs there is a bound for every length of the list at once: among the first k features,
 # at most so many are false, with 95% confidence for all k together. That holds however k is
 # chosen. Knockoffs need more rows; here are 700 of the same kind.
@@ -121,6 +121,6 @@ plt.show()
 # -------
 # - Choose the level by what a false feature costs. A list for a cheap follow-up may use 0.3; a list
 #   that goes into a paper 0.05 or 0.1.
-# - Trying levels until a favourite gene appears is choosing after looking.
-#   ``selection.near_misses()`` names what came next, as near misses and not as findings.
+# - Do not try levels until a favourite gene appears. ``selection.near_misses()`` lists the best
+#   that were not selected, as near misses and not as findings.
 # - See :doc:`/guarantee` for the conditions, and :doc:`/empty` for what an empty answer means.

@@ -12,7 +12,7 @@ repetitions beside weaker ones and see what SIS, MRMR, HSIC Lasso and smrmr make
 # ----
 # 200 rows. Five features act on the target: A strongly, B, C and E more weakly, D by its absolute
 # value. A has two copies (other units, and its exponential) and twelve look-alikes, B four
-# look-alikes; 115 features have nothing to do with anything.
+# look-alikes; 115 features are noise.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -32,10 +32,9 @@ y = acting @ [2, 1, 0.7, 0, 0.7] + np.abs(acting["D"]) + rng.standard_normal(n)
 print(X.shape)
 
 # %%
-# Ask the rankings
-# ----------------
-# The three rivals rank, so they must be told how many features to take. Whoever asks for ten gets
-# ten.
+# Rankings
+# --------
+# The three rivals rank: the number of features, here ten, must be given.
 chosen = {}
 for label, ranking in [
     ("SIS", smrmr.rivals.SIS(10)),
@@ -46,19 +45,19 @@ for label, ranking in [
     chosen[label] = list(X.columns[order[:10]])
 
 # %%
-# Ask smrmr
-# ---------
-# It is told a level, and finds out how many features there are.
+# smrmr
+# -----
+# The level is given, and the number of features follows.
 selection = smrmr.select(X, y, smrmr.Recipe(fdr=0.1))
 chosen["smrmr"] = selection.selected_names
 columns = ["feature", "size", "q_value", "least_alike", "may_carry_it"]
 print(selection.findings()[columns].to_string(index=False, float_format="{:.2g}".format))
 
 # %%
-# All five are found, and here nothing else. A stands for a group of 15, B for one of five.
-# ``may_carry_it`` says what the data leave open: if one feature of the group acts, it is among
-# these, with 95% confidence. Copies can never be told apart; the exponential is one because the
-# tests go by ranks.
+# All five are found, and here nothing else. A represents a group of 15, B one of five.
+# ``may_carry_it`` lists the possible carriers: if one feature of the group acts, it is among
+# these, with 95% confidence. Copies can never be distinguished; the exponential is one because the
+# tests use ranks.
 #
 # Answer
 # ------
@@ -91,19 +90,19 @@ fig.legend(boxes, COLOURS, loc="outside upper center", ncols=3, frameon=False)
 plt.show()
 
 # %%
-# SIS, which looks at one feature at a time, finds one signal ten times. MRMR takes redundancy into
+# SIS, which ranks by marginal association, finds one signal ten times. MRMR takes redundancy into
 # account by subtracting it, which at some point favours noise over the rest: noise repeats nothing.
 # HSIC Lasso lies between. None of them says where to stop.
 #
 # Look-alikes one by one
 # ----------------------
-# With ``alike=None`` groups are not asked about, only single features (and copies).
+# With ``alike=None`` only single features (and copies) are tested, not groups.
 single = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, alike=None))
 print(single.selected_names)
 
 # %%
-# A and B are lost, although A is the strongest signal of all: given fourteen features that tell the
-# same, it tells nothing of its own. That is why groups are asked about unless you say otherwise.
+# A and B are lost, although A is the strongest signal of all: given fourteen features that carry
+# the same information, it adds hardly anything. That is why groups are tested by default.
 #
 # Caution
 # -------
@@ -111,4 +110,4 @@ print(single.selected_names)
 #   knowledge of the field.
 # - ``Recipe(alike=0.7)`` groups at one cut instead of several; ``feature_groups`` takes your own
 #   groups, such as pathways. See :doc:`/columns`.
-# - ``SmRMR(keep="all")`` passes on whole groups in ``transform``, rather than who speaks for them.
+# - ``SmRMR(keep="all")`` keeps whole groups in ``transform``, rather than their representatives.

@@ -4,8 +4,8 @@ Writing your own measure of dependence
 
 Relevance and redundancy are associations, and which kind of association is a setting: projection
 correlation (the default), HSIC, distance correlation, Pearson's. If you know what shape to expect,
-a measure of your own can see it better. A measure is one small class; this page writes one, checks
-it and uses it to rank and to select.
+a measure of your own can detect it better. A measure is one small class; this page writes one,
+checks it and uses it to rank and to select.
 """
 
 # %%
@@ -16,12 +16,12 @@ it and uses it to rank and to select.
 # of that and of everything else: blocks of columns, threads, memory.
 #
 # Ours fits curves to ranks. A column becomes its line and its parabola over the ranks (Legendre
-# polynomials, made orthogonal), so it sees rises, falls, U and arch, and spends nothing on other
-# shapes. The inner product of two embeddings is the sum of squared correlations between the curves
-# of one and the curves of the other.
+# polynomials, made orthogonal), so it detects rises, falls, U and arch, and no other shapes. The
+# inner product of two embeddings is the sum of squared correlations between the curves of one and
+# the curves of the other.
 #
 # ``prepare`` gets some columns as the rows of ``block.values``; ``bytes_per_column`` and ``tile``
-# tell how many columns to prepare at once.
+# set how many columns are prepared at once.
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -100,9 +100,9 @@ print("unchanged by exp:", np.allclose(smrmr.redundancy(np.exp(data.X), measure=
 print("smallest eigenvalue:", np.linalg.eigvalsh(redundancy).min().round(3))
 
 # %%
-# What does it see? One feature, four targets, against the measures that exist. Numbers of different
-# measures are on different scales, so each is compared with the largest of 200 columns of noise:
-# above 1 it sees the shape.
+# What does it detect? One feature, four targets, against the measures that exist. Numbers of
+# different measures are on different scales, so each is compared with the largest of 200 columns of
+# noise: above 1 the shape is detected.
 rng = np.random.default_rng(0)
 x = rng.standard_normal(200)
 noisy = rng.standard_normal((200, 200))
@@ -118,8 +118,8 @@ for name, measure in measures.items():
     print()
 
 # %%
-# For U ours is the clearest. The wave nobody sees with 200 rows; with more, projection correlation
-# would, and ours never: a wave has no place among lines and parabolas.
+# For U ours is the clearest. No measure detects the wave with 200 rows; with more, projection
+# correlation would, and ours never: a wave is neither a line nor a parabola.
 
 # %%
 # Use it to rank
@@ -149,8 +149,8 @@ for name, ranking in first.items():
 # %%
 # Use it to select
 # ----------------
-# With knockoffs the measure decides what features and knockoffs are worth. The promise does not
-# depend on the measure, only what is found does.
+# With knockoffs the measure defines relevance and redundancy. The guarantee does not depend on the
+# measure, the power does.
 for name, measure in measures.items():
     recipe = smrmr.Recipe(fdr=0.2, control=smrmr.paper.KnockoffFilter(measure=measure))
     found = smrmr.select(data.X, data.y, recipe, rng=0).selected
@@ -159,13 +159,14 @@ for name, measure in measures.items():
 
 # %%
 # Of the 26 features that projection correlation selects here 16 are false, at a level of 0.2. The
-# level is an average over many studies, and this one came out badly; nothing in it would tell.
+# level is an average over many studies, and this one is an unlucky draw.
 #
 # Caution
 # -------
 # - Choose the measure for what you know of the field, not for what it finds in the data at hand.
-# - Conditional tests, the default of ``smrmr.select``, take one of three statistics by name and no
-#   measure of your own: they need to know its distribution when nothing is there.
+# - Conditional tests, the default of ``smrmr.select``, take statistics instead of measures: one of
+#   your own needs a null distribution, which ``smrmr.conditional.Permutation`` gets by permuting
+#   rows.
 # - An association of two independent columns is above 0, and how far depends on the measure and on
 #   the number of rows. Compare features with each other, never measures by their numbers.
 # - :doc:`/extending` says what else can be replaced.

@@ -1,4 +1,4 @@
-"""Selects features of an AnnData object, and writes what became of each of them into it."""
+"""Selects features of an AnnData object, and writes p-values and selection into it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def select(
     copy: bool = False,
     progress: Progress | None = None,
 ) -> Any:
-    """Select features of an AnnData object that tell about a column of its obs.
+    """Select features of an AnnData object that are associated with a column of its obs.
 
     Sparse matrices stay sparse and a backed file is read in blocks, unless its matrix is small
     against ``recipe.max_memory``. The tests work on ranks of all features, eight bytes per value.
@@ -50,7 +50,7 @@ def select(
     adata
         Samples or cells in rows; a view becomes data of its own when it is written to, as ever.
     target
-        What to ask about: a column of obs, or a feature, which then is not asked about itself.
+        The target: a column of obs, or a feature, which then is not tested itself.
         Several names are several outputs, or event and time with ``Recipe(target="survival")``.
     covariates
         Columns of obs, or features, to adjust for.
@@ -72,7 +72,7 @@ def select(
     Selection or AnnData
         The `smrmr.Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
         ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``, of
-        tests ``smrmr_direction`` and, where look-alikes were asked about together,
+        tests ``smrmr_direction`` and, where look-alikes were tested together,
         ``smrmr_group``, the selected feature that a feature was found with. ``uns["smrmr"]`` says
         how it was done.
 
@@ -150,7 +150,7 @@ def _check(adata: Any, copy: bool) -> None:
 
 
 def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, tuple[str, ...]]:
-    """The matrix that was asked for, and the names of its columns."""
+    """The matrix that was requested, and the names of its columns."""
     if use_raw and (layer is not None or adata.raw is None):
         what = "layer and use_raw name two matrices" if layer else "adata has no raw"
         raise ValueError(f"{what}. Use X, a layer, or use_raw where there is one.")
@@ -214,7 +214,7 @@ def _target(columns: dict[str, Any]) -> Any:
 
 
 def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
-    """What goes into var, by name; features that were not asked about have no numbers."""
+    """What goes into var, by name; features that were not tested have no numbers."""
     import pandas as pd
 
     def spread(values: NDArray[Any], otherwise: Any) -> NDArray[Any]:

@@ -64,7 +64,7 @@ class Evidence(Decidable, Protocol):
 
     @property
     def ranking(self) -> Indices:
-        """Representatives that stand out, best first."""
+        """Representatives with some evidence, best first."""
 
     def at_level(self, fdr: float) -> Evidence:
         """What would have been found had another level been set beforehand."""

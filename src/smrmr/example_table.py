@@ -25,7 +25,7 @@ TRUE_GENES = {
 
 
 def load_example(study: str = "response") -> pd.DataFrame:
-    """Simulated table of 120 patients and 150 genes, of which a few tell about the outcome.
+    """Simulated table of 120 patients and 150 genes, of which a few act on the outcome.
 
     ``smrmr example STUDY`` prints the same table as CSV, and ``tools/make_example.py`` in the
     repository makes it. The values of a gene are logarithms of how strongly it is expressed.
@@ -35,15 +35,15 @@ def load_example(study: str = "response") -> pd.DataFrame:
     study
         Which outcome the table has beside its genes. ``"response"``: a number, which rises with
         gene010 and gene041 and falls with gene060, has its lowest values in the middle of gene030,
-        and is higher where gene080 passes a threshold; gene042, gene043 and gene044 look like
-        gene041. ``"disease"``: ill or well. ``"survival"``: the months until death or the end of
-        the study, and whether the patient died. ``"toxicity"``: a number that also goes with age
-        and with the plate on which samples were read, and so do gene120 and gene140.
+        and is higher where gene080 passes a threshold; gene042, gene043 and gene044 are look-alikes
+        of gene041. ``"disease"``: ill or well. ``"survival"``: the months until death or the end of
+        the study, and whether the patient died. ``"toxicity"``: a number that also depends on age
+        and on the plate on which samples were read, and so do gene120 and gene140.
 
     Returns
     -------
     pandas.DataFrame
-        A row per patient. ``attrs["true"]`` lists the genes that tell about the outcome.
+        A row per patient. ``attrs["true"]`` lists the genes that act on the outcome.
 
     Raises
     ------

@@ -55,11 +55,11 @@ def select(
     recipe
         What to do; the defaults of `Recipe`.
     rng
-        Seed or Generator; the only source of randomness. Draws go by the positions of rows and
+        Seed or Generator; the only source of randomness. Draws depend on the positions of rows and
         columns: the same seed on rows or columns in another order is another draw.
     covariates
         What to adjust for and never select: a DataFrame, a mapping of names to columns or an array,
-        of numbers and labels. A feature is then asked what it tells given all others and these.
+        of numbers and labels. A feature is then tested given all others and these.
     groups
         What rows belong to, such as a patient, plate or family: rows of one group are not taken for
         independent. Where y or X is the same for all rows of a group, groups are compared by their
@@ -187,9 +187,9 @@ def select_cached(
     progress: Progress | None = None,
     memory: Any = None,
 ) -> Selection:
-    """The same by way of a `joblib.Memory`, or its folder, that keeps what does not hang on levels.
+    """The same by way of a `joblib.Memory`, or its folder, that keeps what no level changes.
 
-    A recipe that asks for another level of the same data finds the fit there.
+    A recipe with another level of the same data finds the fit there.
     """
     key = "" if memory is None else _cache_key(study, recipe, rng)
     if not key:
@@ -204,7 +204,7 @@ def select_cached(
 
 
 def _cache_key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
-    """Checksum of all that the evidence depends on; nothing if that cannot be told.
+    """Checksum of all that the evidence depends on; nothing if that is unknown.
 
     It cannot where a seed matters that cannot be drawn again, where data are read from a source,
     and where a function of the user's has no name of its own.

@@ -38,7 +38,7 @@ class Recipe:
     n_features
         Take so many features, best first, whatever the level, and without guarantee.
     alike
-        Average correlation (Spearman, in size) from which on features are clustered and tested as
+        Average correlation (Spearman, absolute) from which on features are clustered and tested as
         one group: ``"auto"``, ``"none"`` (only copies), a number such as 0.7, or several. Nested
         groups, of several cuts, need tests; every finding is reported for the smallest group that
         can be resolved. ``"auto"``: 1, 0.9, 0.7 and 0.5, as far as columns of noise are not that
@@ -50,7 +50,7 @@ class Recipe:
     always_keep
         Names or positions of features that are adjusted for, never tested, and always kept.
     keep_data
-        Keep values of the features that stand out, and the target, in the result, so that figures
+        Keep values of the best features, and the target, in the result, so that figures
         can show single rows. Otherwise the result, its pickles and reports hold summaries that
         identify nobody.
     max_memory

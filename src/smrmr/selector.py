@@ -41,16 +41,16 @@ class SmRMR(Selector):
     false features stays within `fdr` is empirical.
 
     ``control="knockoffs"`` and ``"paper"`` are the paper's way (section 5.1, Theorem 3). Features
-    are screened on some rows; on the others every kept feature gets a knockoff, a made-up feature
-    that relates to all others as the original does but tells nothing about the target. Features and
-    knockoffs compete in one penalised mRMR problem, and features that beat their knockoff by enough
-    are selected. The expected share of false features among them is at most `fdr`, given that the
-    screen kept every true feature, that knockoffs are exchangeable with features, and that rows are
-    independent.
+    are screened on some rows; on the others every kept feature gets a knockoff, a synthetic copy
+    that correlates with all others as the original does but is independent of the target given the
+    features. Features and knockoffs compete in one penalised mRMR problem, and features that beat
+    their knockoff by enough are selected. The expected share of false features among them is at
+    most `fdr`, given that the screen kept every true feature, that knockoffs are exchangeable with
+    features, and that rows are independent.
 
     Single settings of `control` can be reached by names such as ``control__rule``, of
-    knockoffs ``control__screening__share`` and so on, in grid searches too. Where nothing is
-    selected `transform` has no column to pass on, and says what to do.
+    knockoffs ``control__screening__share`` and so on, in grid searches too. Where no feature was
+    selected `transform` raises an error that says what to do.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ NOTHING = np.empty(0, np.intp)
 
 
 def check_distiller(distiller: Distiller, *, target: str = "both", tolerance: float = 1e-3) -> None:
-    """Check that a distiller never sees what it leaves out, wherever rows stand.
+    """Check that a distiller does not depend on what it leaves out, nor on the order of rows.
 
     Parameters
     ----------

@@ -28,8 +28,8 @@ class Associations:
 
     Examples
     --------
-    Two features, of which the first tells more of the target; they share nothing. The optimiser
-    takes associations from anywhere:
+    Two features that are not redundant, of which the first is more relevant. The optimiser takes
+    associations from anywhere:
 
     >>> import numpy as np
     >>> from smrmr.association import Associations
@@ -142,7 +142,7 @@ def relevance(
 
     Examples
     --------
-    Projection correlation goes by ranks, so a curve that rises is as good as a line:
+    Projection correlation depends on ranks alone, so a curve that rises is as good as a line:
 
     >>> from smrmr import relevance
     >>> x = [[1.0], [2.0], [3.0], [4.0], [5.0]]

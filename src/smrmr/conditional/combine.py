@@ -9,7 +9,7 @@ import numpy as np
 from ..types import Indices, Mask, Matrix, Vector
 from .statistics import ResidualPairs, Statistic, gcm_p_values
 
-MIN_RESIDUAL_VARIANCE = 0.05  # share of its own below which a column is not tested
+MIN_RESIDUAL_VARIANCE = 0.05  # below this share of its variance a column is not tested
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
@@ -23,9 +23,9 @@ def p_values(
     """One p-value for each pair of residuals, from all statistics.
 
     The residual of a `tied` column, such as one of 0 and 1, cannot be independent of the others:
-    its spread goes with its mean. So only statistics of the mean are taken, and the generalised
-    covariance measure must agree. A column of others that has under 5% of its variance of its own
-    is not tested: its residual is what lines and few splines could not explain rather than noise.
+    its variance depends on its mean. So only statistics of the mean are taken, and the generalised
+    covariance measure must agree. A column without ties of under 5% residual variance is not
+    tested: its residual may be misfit of lines and splines rather than noise.
     """
     found = np.ones(len(pairs.features))
     if not tied.all():

@@ -62,8 +62,8 @@ class ConditionalTests:
         an object with ``adjust(p, parents)``. With rules other than ``"bh"`` single features are
         tested, and groups of look-alikes only if ``alike`` gives a cut.
     check_residuals
-        Where the residual of a feature still depends on another one, ask for a test that needs no
-        more than its mean to be right.
+        Where the residual of a feature still depends on another one, the generalised covariance
+        measure, which does not need that independence, must agree.
 
     Raises
     ------
@@ -236,7 +236,7 @@ def _evidence(
         entry = np.empty(len(inputs.Z), np.intp)
         mine = results.hypothesis_of == hypothesis_of[results.rows]
         entry[results.rows[mine]] = np.flatnonzero(mine)
-        smallest = results.p[entry].min(axis=1)  # of a feature's rows the most telling one
+        smallest = results.p[entry].min(axis=1)  # over the columns of the target
         best.append(entry[np.lexsort((smallest, inputs.feature_of))[first]])
         members.append(
             spread(combine_targets(combine_groups(results.p[entry], inputs.feature_of)), 1.0)

@@ -142,7 +142,7 @@ class Inputs:
 def prepare_inputs(
     study: Study, ranks: RankTable, groups: Groups, statistics: tuple[Statistic, ...], work: Work
 ) -> Inputs:
-    """Score the features, order rows by the target and features by how much they tell alone.
+    """Normal scores, with rows ordered by the target and features by their marginal p-values.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
     """
@@ -158,7 +158,7 @@ def prepare_inputs(
         statistics = _for_groups_of_rows(statistics)
     alone, relevance = _marginal(Z, columns, covariate_basis, tied, tie_breakers, statistics)
     per_feature = combine_targets(combine_groups(alone, feature_of))
-    # columns of equal p-value are told apart by a sum that only they have
+    # columns of equal p-value are ordered by a checksum of their content
     content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
     group = groups.hypotheses[-1][features]

@@ -25,7 +25,7 @@ MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than the
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
-MAX_RESOLVED = 100  # columns of a group of which each is asked whether it carries the group
+MAX_RESOLVED = 100  # largest group, in columns, whose members are tested as its carriers
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Drops or imputes missing values as the user chose; nothing is done without being asked."""
+"""Drops or imputes missing values as the user chose; nothing is done by default."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
 def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
     """Residuals of features and target given covariates, in each part of the rows alone.
 
-    So no part knows anything of another one. The target becomes its columns of numbers. Without
+    So no part uses rows of another one. The target becomes its columns of numbers. Without
     covariates a study stays as it is, but for values that come from comparing rows.
     """
     target, given = _derived_within(study, parts), study.adjustment

@@ -22,7 +22,7 @@ LEAST_ALIKE = 0.6  # correlation of two rows that may be of one sample
 FAR = 5  # and how many standard deviations of all correlations it must be
 MANY_REPEATED = 0.2  # share of rows with such another one that is worth a warning
 FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients or plates
-MOST_PER_ID = 10  # rows per patient or plate, on average, if it is to be told from a class
+MOST_PER_ID = 10  # rows per patient or plate, on average; with more it may be a class
 
 
 Pieces: TypeAlias = "Iterable[tuple[int, NDArray[Any]]]"

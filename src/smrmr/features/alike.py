@@ -63,7 +63,7 @@ def find_alike(
 
 
 def likeness_to(table: RankTable, leads: Indices) -> Vector:
-    """Spearman's correlation of every column with its lead; 1 with itself, 0 for categories."""
+    """Spearman's correlation of each column with its representative; 0 for categories."""
     columns = table.columns
     found = np.ones(columns.n_columns)
     led = np.flatnonzero(leads != np.arange(columns.n_columns))
@@ -90,7 +90,7 @@ def _unit_ranks(table: RankTable, which: Indices, work: Work) -> NDArray[np.floa
 
 
 def _width(columns: Columns) -> int:
-    """How many columns are ranked at a time; it goes by the data alone, and so do groups."""
+    """How many columns are ranked at a time; it depends on the data alone, and so do groups."""
     return max(FEWEST_RANKED, min(TILE, VALUES_RANKED // columns.n_rows))
 
 
@@ -157,7 +157,7 @@ def _numbered(tree: Matrix, cut: float) -> Indices:
 
 
 def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:
-    """Warn of columns that had to be taken apart by a higher cut than was asked for."""
+    """Warn of clusters that were split by a higher cut than was requested."""
     highest = max((raised for _, raised in sets), default=cut)
     if highest > cut:
         n_columns = sum(len(members) for members, raised in sets if raised > cut)

@@ -1,4 +1,4 @@
-"""Defines Groups: which features are asked about together, because nothing tells them apart."""
+"""Defines Groups: which features are tested together, because they cannot be distinguished."""
 
 from __future__ import annotations
 
@@ -84,11 +84,11 @@ def find_groups(
         Whether monotone transforms are copies.
     cuts
         For each a partition, the largest first: columns of a group correlate by at least so much on
-        average. 1 stands for copies.
+        average. 1 means copies.
     given
         Groups that the user names, see `read_feature_groups`; they make the coarsest partition.
     left_out
-        Columns that are not asked about; neither are their copies.
+        Columns that are not tested; neither are their copies.
     """
     work = Work(n_jobs=1) if work is None else work
     with work.stage("copies", steps=True):

@@ -57,7 +57,7 @@ class DistanceCorrelation(Measure):
 
     Examples
     --------
-    It sees the bend that `Pearson` does not see:
+    It detects the curve that `Pearson` misses:
 
     >>> import numpy as np
     >>> from smrmr import relevance

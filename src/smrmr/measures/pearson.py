@@ -24,7 +24,7 @@ class Pearson(Measure):
 
     Examples
     --------
-    It sees lines, and nothing of a bend that goes up as much as down:
+    It detects lines, and misses a curve that rises as much as it falls:
 
     >>> import numpy as np
     >>> from smrmr import relevance

@@ -65,7 +65,7 @@ class ProjectionCorrelation(Measure):
 
     Examples
     --------
-    Ten anchors tell nearly what all fifty rows do:
+    Ten anchors give nearly the same as all fifty rows:
 
     >>> from smrmr import relevance, simulate
     >>> from smrmr.measures import ProjectionCorrelation

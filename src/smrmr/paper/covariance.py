@@ -27,7 +27,7 @@ def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Correlations, st
 
     ``"auto"`` is the sample correlations when there are 20 rows per feature, a graphical lasso
     up to 1,000 features, and blocks beyond. It never shrinks all correlations alike (as Ledoit and
-    Wolf do): for p > n / 2 that lets neighbours of true features in, see benchmarks/covariance.py.
+    Wolf do): for p > n / 2 that breaks the FDR, see benchmarks/studies/covariance.py.
     """
     n, p = scores.shape
     if not isinstance(covariance, str):

@@ -36,11 +36,11 @@ class Diagnosis:
     moment_p
         P-value of that difference.
     curve_error, curve_error_by_chance, curve_p
-        The same for second moments with squared ranks, (rank - mean rank) squared: these see a
-        feature that follows the size of another and not its sign.
+        The same for second moments with squared ranks, (rank - mean rank) squared: these detect a
+        feature that depends on the absolute value of another.
     accuracy, accuracy_p
-        How often a classifier tells a row from the same row with features swapped, on rows it was
-        not trained on (0.5 is guessing), and the p-value of that.
+        How often a classifier distinguishes a row from the same row with features swapped, on rows
+        it was not trained on (0.5 is guessing), and the p-value of that.
 
     Examples
     --------
@@ -90,15 +90,15 @@ def diagnose_knockoffs(
     """Test whether swapping features with their knockoffs can be noticed.
 
     Half of the features, chosen at random, are swapped in every row. If the knockoffs are
-    exchangeable, nobody can say of a row and its swapped copy which is which, so choosing the one
-    or the other by a coin changes nothing: 999 such choices give exact p-values for (a) the change
+    exchangeable, a row and its swapped copy have the same distribution, so choosing the one or the
+    other by a coin changes nothing: 999 such choices give exact p-values for (a) the change
     of all second moments, (b) the change of those between features and squared ranks, and (c) the
     cross-validated success of a kernel classifier that sees every pair of features. At most 300
     rows, and for (c) 30 features, drawn at random, are used.
 
-    Knockoffs fitted to these same rows look better here than they are on others: a failure is
-    telling, a pass is not proof. Copies must be left out of X: their knockoffs are copies too, so
-    that swapping one of them alone is noticed. Paper: section 4 needs exchangeable knockoffs.
+    Knockoffs fitted to these same rows do better here than on others, so a pass is not proof.
+    Copies must be left out of X: their knockoffs are copies too, so that swapping one of them alone
+    is noticed. Paper: section 4 needs exchangeable knockoffs.
 
     Parameters
     ----------
@@ -242,7 +242,7 @@ def _products(x: Matrix, knockoff: Matrix, swapped: Mask) -> tuple[Matrix, Matri
 
 
 def _swap_kernel(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
-    """Kernel of rows less their swapped copies that sees each feature's shape and every pair's.
+    """Kernel of rows minus their swapped copies that uses each feature's shape and every pair's.
 
     A feature is embedded by a centred triangular kernel. Its own distribution is left out where the
     knockoff has exactly the same values: then it cannot differ, and a classifier that tries to

@@ -60,7 +60,7 @@ class KnockoffFilter:
     others, solve the penalised problem in features and knockoffs together, eq. (4.1), label
     ``theta_norm_knockoff``. The importance of a feature is :math:`W_k = \theta_k - \tilde\theta_k`,
     its coefficient less that of its knockoff. Knockoff+ then selects at a level, see `decide`; at
-    least 1 / level features must stand out together, or none is.
+    least 1 / level features are selected, or none.
 
     Each setting may be a strategy, its name, or text such as ``"split(share=0.3)"``.
 
@@ -239,9 +239,9 @@ class KnockoffFilter:
         ranks
             Not used: measures have ranks of their own.
         groups
-            Which features are copies, and which are asked about together.
+            Which features are copies, and which are tested together.
         fdr
-            The level asked for; each of several draws is cut at half of it.
+            The level; each of several draws is cut at half of it.
         rng
             Splits rows, draws knockoffs and deals folds.
         work

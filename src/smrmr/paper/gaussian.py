@@ -95,7 +95,7 @@ class Gaussian(ComparesBySettings):
 
     Paper: section 4. Swapping any features with their knockoffs leaves the distribution of the
     pair unchanged if the features are Gaussian (copula form: after monotone transformations) and
-    Sigma is right. FDR control rests on that; `diagnose_knockoffs` looks for signs that it fails.
+    Sigma is right. FDR control assumes that; `diagnose_knockoffs` tests it.
 
     Parameters
     ----------
@@ -190,8 +190,8 @@ class Gaussian(ComparesBySettings):
         rng
             Breaks ties, and draws.
         groups
-            Numbers of the groups that features are to be told apart from others as; each feature
-            is its own unless given.
+            Number of the group of each feature; groups are swapped as wholes. Each feature is a
+            group by default.
 
         Returns
         -------

@@ -111,7 +111,7 @@ def decide(
 
     Examples
     --------
-    At level 0.2 five features must stand out together, so that three are not enough:
+    At level 0.2 at least five features are selected, or none, so that three are not enough:
 
     >>> from smrmr.paper import decide
     >>> empty = decide([4.0, 3.0, 2.0, -0.5], fdr=0.2)

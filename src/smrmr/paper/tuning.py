@@ -89,7 +89,7 @@ class CrossValidation:
     """Smallest held-out loss of all 2 k coefficients on a path of 50 lambdas; ``"cv"`` for short.
 
     Paper: section 5.1.2, step 3. The loss is that of `solve` without penalty; scoring the
-    features without their knockoffs would tell them apart and break the swap law.
+    features without their knockoffs would distinguish them and break the swap law.
 
     Parameters
     ----------

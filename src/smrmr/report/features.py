@@ -84,7 +84,7 @@ def adjusting_plot(selection: Selection) -> Plot:
 
 
 def redundancy_plot(selection: Selection) -> Plot:
-    """Association of the features that stand out with each other, similar ones side by side."""
+    """Association of the best features with each other, clustered."""
     title = "Redundancy of features"
     data = selection.plot_data
     if len(data.features) < 2:

@@ -20,9 +20,9 @@ def plot(
 ) -> Axes:
     """Draw one of the figures of the report.
 
-    Of every selection: ``"relevance"`` of all features by rank, ``"redundancy"`` between those that
-    stand out most, clustered, ``"shape"``, a feature against the target, and ``"adjusting"``,
-    relevance before and after covariates were adjusted for.
+    Of every selection: ``"relevance"`` of all features by rank, ``"redundancy"`` between the best,
+    clustered, ``"shape"``, a feature against the target, and ``"adjusting"``, relevance before and
+    after covariates were adjusted for.
 
     Of conditional tests: ``"best"``, the smallest p-values with the cut-off; ``"histogram"`` of all
     p-values; ``"alone"``, marginal p-values against those given all other features; ``"fits"``, the

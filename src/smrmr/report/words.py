@@ -49,7 +49,7 @@ def say(selection: Selection, what: str, **details: Any) -> str:
 
 
 def detectable_effect(recipe: Recipe, n_features: int) -> str:
-    """How small p-values must be, or how many features must stand out, for any to be selected."""
+    """How small p-values, or how many large W, it takes for any feature to be selected."""
     if recipe.n_features is not None:
         return ""
     return _passage(recipe.controller.alias, "detectable_effect", recipe, n_features=n_features)

@@ -60,7 +60,7 @@ class SIS(Ranking):
 
     Keeps the `n_features_to_select` features with the largest :math:`D(X_k, Y)` or, given a
     `threshold` :math:`\lambda_n`, all with :math:`D(X_k, Y) \ge \lambda_n` (paper, eq. (2.1),
-    label ``active_var_estim``). It looks at one feature at a time: redundant features all come in.
+    label ``active_var_estim``). It ranks by marginal association: redundant features all come in.
 
     Parameters
     ----------
@@ -84,8 +84,8 @@ class SIS(Ranking):
 
     Examples
     --------
-    Feature 1 is a copy of feature 0 but for some noise, and comes before feature 2, which tells
-    something else:
+    Feature 1 is a copy of feature 0 but for some noise, and comes before feature 2, which is not
+    redundant:
 
     >>> import numpy as np
     >>> from smrmr.rivals import SIS

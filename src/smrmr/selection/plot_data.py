@@ -69,7 +69,7 @@ class PlotData:
     Attributes
     ----------
     features
-        The features that stand out most, at most 40.
+        The best features, at most 40.
     redundancy
         Association of each of them with each other.
     labels

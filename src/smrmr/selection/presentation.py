@@ -1,4 +1,4 @@
-"""States what tables need to know about a kind of evidence, and names the modules that tell it."""
+"""States what tables need of a kind of evidence, and names the modules that have it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 class Presentation(Protocol):
     """How one kind of evidence is shown in tables.
 
-    `MEASURED` is the column that says how far a feature stands out, `SHOWN` those that fit a
-    terminal.
+    `MEASURED` is the column that features are ranked by, `SHOWN` those that fit a terminal.
     """
 
     MEASURED: str

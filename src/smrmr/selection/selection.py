@@ -46,7 +46,7 @@ class Selection(Views):
     plot_data
         What figures show of the data: summaries, and values only if they were to be kept.
     trends
-        Marginal associations of the features that stand out most with the target.
+        Marginal associations of the best features with the target.
     likeness
         For each partition into groups Spearman's correlation of each feature with the
         representative of its group.

@@ -21,7 +21,7 @@ MOST_MEANS = 20  # classes whose means are reported
 CLEAR = 2.0  # standard errors above which a trend or a difference of classes is reported
 CLEAR_ARMS = 3.0  # the same for both arms of a U, whose place was searched for
 ARM = 0.2  # share of the longer arm that the shorter one must have
-FINE = 8  # fewest groups in which a threshold can be told from a rise
+FINE = 8  # fewest groups in which a threshold can be distinguished from a rise
 FLAT = 0.2  # largest share of the variance within the two parts of a threshold
 MEDIAN_ERROR = 1.2533 / 1.349  # standard error of a median, times sqrt(n), over the quartiles' gap
 NOT_NUMBERS = "category"
@@ -30,7 +30,7 @@ UNCLEAR = "unclear"
 
 @dataclass(frozen=True, eq=False)
 class Trends:
-    """Marginal associations of the features that stand out most with the target.
+    """Marginal associations of the best features with the target.
 
     Everything here is a summary of five rows or more.
 
@@ -99,7 +99,7 @@ def find_trends(
     nominal: Mask,
     known: Shapes | None = None,
 ) -> Trends:
-    """Marginal associations of those of these features, best first, that stand out.
+    """Marginal associations of the first of these features, best first.
 
     That is all that are selected, or are by levels up to 0.5, and the first 50; fewer if there are
     very many rows, the selected before all others.

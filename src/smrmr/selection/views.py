@@ -164,7 +164,7 @@ class Views:
 
     @cached_property
     def shapes(self) -> NDArray[Any]:
-        """Shape of the marginal association of each feature; empty if it does not stand out.
+        """Shape of the marginal association of each of the best features; empty for others.
 
         ``"rises"``, ``"falls"``, ``"U"``, ``"arch"``, ``"threshold"`` or ``"unclear"``; with
         classes ``"up in"`` the class of largest mean; ``"category"`` for what is no number.
@@ -174,7 +174,7 @@ class Views:
         return shapes
 
     def sizes(self) -> dict[str, Vector]:
-        """Sizes of the marginal associations; NaN for features that do not stand out.
+        """Sizes of the marginal associations of the best features; NaN for others.
 
         By name: Spearman's ``correlation``; with classes the mean in each, and of two classes
         their difference in standard deviations and the fold change.

@@ -1,7 +1,7 @@
 """Distillers: fits of the target to all features but some, whose residual is tested.
 
 A distiller is a frozen dataclass with a short name and one method, `fit`, which never sees the
-columns that it is told to leave out. Of several distillers the one of least error wins, fit by fit.
+columns to be left out. Of several distillers the one of least error wins, fit by fit.
 """
 
 from __future__ import annotations

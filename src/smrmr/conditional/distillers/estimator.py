@@ -105,7 +105,7 @@ class FromEstimator(ComparesBySettings):
         return fresh.fit(X, labels)
 
     def _heaviest(self, fitted: Any, n_features: int) -> Indices:
-        """Features of largest weight; all where the estimator tells none."""
+        """Features of largest weight; all where the estimator has no weights."""
         weights = getattr(fitted, "coef_", getattr(fitted, "feature_importances_", None))
         if weights is None:
             return np.arange(n_features)

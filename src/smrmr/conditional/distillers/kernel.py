@@ -20,7 +20,7 @@ PROPOSALS = {"lasso": "LASSO", "mcp": "MCP"}
 class Kernel:
     """Kernel ridge regression on at most twelve features, ``"kernel"`` for short.
 
-    It sees bends and interactions. Of the sets of features that are proposed, the one of least
+    It fits curves and interactions. Of the sets of features that are proposed, the one of least
     error on rows left out is taken.
 
     Parameters

@@ -43,7 +43,7 @@ class Statistic(Protocol):
     only_mean: ClassVar[bool]
     """Whether it needs no more than the mean of r given the others to be right.
 
-    Only such statistics keep their null for columns of few values, whose spread goes with their
+    Only such statistics keep their null for columns of few values, whose variance depends on their
     mean, and for rows compared within groups, whose residuals add up to 0.
     """
 

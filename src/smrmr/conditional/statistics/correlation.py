@@ -103,9 +103,9 @@ class Absolute(Linear):
 def gcm_p_values(pairs: ResidualPairs, with_abs: bool) -> Vector:
     r"""p-values that only need the mean of r (and of \|r\|) given the other features to be right.
 
-    They ask whether the mean of :math:`r_i e_i` is zero, going by the spread of these products: the
+    They test whether the mean of :math:`r_i e_i` is zero, studentised by these products: the
     generalised covariance measure of Shah and Peters (2020). `with_abs` says that the fit of the
-    target took absolute values of features, so that :math:`|r_i| e_i` is asked about as well.
+    target took absolute values of features, so that :math:`|r_i| e_i` is tested as well.
     """
     freedom = np.maximum(pairs.freedom, 1.0)
     moments = pairs.moments

@@ -1,4 +1,4 @@
-"""Statistics of any dependence between residuals, which go by ranks alone."""
+"""Statistics of any dependence between residuals, functions of ranks alone."""
 
 from __future__ import annotations
 

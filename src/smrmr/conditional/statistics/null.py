@@ -1,6 +1,6 @@
-r"""The laws of the statistics of `rank_covariances` where there is nothing to find.
+r"""Null distributions of the statistics of `rank_covariances`.
 
-The statistics go by ranks, so their nulls depend on the number of rows alone. For projection
+The statistics use ranks alone, so their nulls depend on the number of rows alone. For projection
 covariance `null.csv` holds the points that :math:`n^{-2}` times it exceeds with probability 0.95
 down to 1e-6: for some numbers of rows up to 200, by 7 to 30 million permutations each, and for
 infinitely many, where the law is that of :math:`16 \sum_{jk} \chi^2_{jk} / (\pi^4 j^2 k^2)` (Blum,

@@ -1,4 +1,4 @@
-r"""Three statistics of dependence that go by ranks alone, so that their nulls depend on n alone.
+r"""Three statistics of dependence that use ranks alone, so that their nulls depend on n alone.
 
 - **pc**: projection covariance, of more than 10,000 rows on a grid of 128 by 128 quantiles: the
   statistic of Blum, Kiefer and Rosenblatt (1961), which has the same limit;

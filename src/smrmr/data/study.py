@@ -103,9 +103,8 @@ def read_study(
             f"{setting('aggregate')} needs {setting('groups')}: which rows belong together."
         )
     elif study.columns.in_memory:
-        columns = study.columns
-        warn_about_repeated_ids(columns.pieces(), columns.nominal, columns.name)
-        warn_about_repeats((columns.n_rows, columns.n_columns), columns.read)
+        warn_about_repeated_ids(study.columns.found_by)
+        warn_about_repeats(study.columns.data.shape, study.columns.read)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)

@@ -1,7 +1,5 @@
 """Selects features of an AnnData object, and writes what became of each of them into it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,7 +16,7 @@ from .recipe import Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .settings import parse_bytes
-from .types import Indices, Progress
+from .types import Indices, Progress, pd
 
 __all__ = ["select"]
 
@@ -179,8 +177,6 @@ def _stored_bytes(X: Any) -> int:
 
 
 def _frame(columns: Any, index: Any, names: Sequence[str] | None = None) -> Any:
-    import pandas as pd
-
     return pd.DataFrame(columns, index=index, columns=names, copy=False)
 
 
@@ -215,7 +211,6 @@ def _target(columns: dict[str, Any]) -> Any:
 
 def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
     """What goes into var, by name; features that were not asked about have no numbers."""
-    import pandas as pd
 
     def spread(values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
         out = np.full(n, otherwise, dtype=values.dtype)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..runs.files import replacing
+from ..types import pd
 from .folders import ANSWER, check_folder
 from .options import keep_command, recipe_of
 from .tables import covariates_and_groups, name_of, read_table, target_of
@@ -111,7 +112,6 @@ def _saved_in(path: Path) -> Path:
 def simulate_table(design: str, n: int, p: int, seed: int, path: Path) -> None:
     """Draw a design and write it as a table."""
     import numpy as np
-    import pandas as pd
 
     from ..designs import simulate
     from .outputs import write_csv

@@ -13,6 +13,7 @@ from rich.table import Table
 from ..report.marks import short
 from ..runs.files import replacing
 from ..settings import check_choice
+from ..types import pd
 from .outputs import write_csv
 from .tables import read_table, target_of
 from .terminal import begin, note
@@ -62,8 +63,6 @@ def _show(table: Any, options: dict[str, Any]) -> None:
 
 def _ranked(method: str, k: int, X: Any, y: Any, seed: int, how: dict[str, Any]) -> Any:
     """Rank, feature and score of the k best, as a DataFrame; fewer if a method ends before."""
-    import pandas as pd
-
     from ..rivals import MRMR, SIS, HSICLasso
     from ..selector import SmRMR
 

@@ -1,7 +1,5 @@
 """Reads the table that a command asks for: features, target, covariates and groups of rows."""
 
-from __future__ import annotations
-
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,7 @@ from typing import Any
 from ..data import read_data
 from ..data.dataset import Dataset
 from ..data.files.packed import STANDARD_INPUT
+from ..types import pd
 
 
 def name_of(file: Path) -> str:
@@ -34,8 +33,6 @@ def target_of(data: Dataset, options: dict[str, Any]) -> Any:
     """The target, with its events where it is survival."""
     if options["event"] is None:
         return data.y
-    import pandas as pd
-
     event = data.beside[options["event"]].to_numpy()
     return pd.DataFrame({"event": event, "time": data.y.to_numpy()})
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Data, Indices, Mask, Vector
+from ..types import Data, Indices, Mask, Vector, pd
 from .frames import in_pandas, is_frame, read_frame
 from .messages import worst
 from .sources import ColumnSource, SparseColumns, as_source, subset
@@ -222,8 +222,6 @@ def _from_array(X: Data) -> Columns:
 
 def _from_objects(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     """Objects that are numbers as numbers; columns of others are refused by name."""
-    import pandas as pd
-
     return read_frame(pd.DataFrame(values, columns=list(names), dtype=object))[0]
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..problems import Problem, setting, warn
-from ..types import Data, Indices, Matrix, Vector
+from ..types import Data, Indices, Matrix, Vector, pd
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
 from .messages import named, quoted
@@ -197,8 +197,6 @@ def _named_columns(given: Data) -> dict[str, Any]:
 
 def _design(name: str, column: Any) -> Matrix:
     """Columns that span what a covariate may do."""
-    import pandas as pd
-
     series = pd.Series(np.asarray(column, dtype=object) if not hasattr(column, "iloc") else column)
     gaps = int(series.isna().sum())
     if gaps:

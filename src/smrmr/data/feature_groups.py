@@ -1,13 +1,12 @@
 """Reads groups of features from a table, or from what the data file knows of its features."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
+from ..types import pd
 from .dataset import Dataset
 from .files.format import reading
 from .messages import did_you_mean
@@ -35,8 +34,6 @@ def groups_named(data: Dataset, text: str) -> tuple[dict[str, Any], str]:
 
 
 def _from_table(path: Path) -> dict[str, Any]:
-    import pandas as pd
-
     with reading(path, "a table of features and groups"):
         table = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
     if table.shape[1] != 2:

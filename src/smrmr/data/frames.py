@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Data, Mask, Vector
+from ..types import Data, Mask, Vector, pd
 from .messages import named
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def in_pandas(data: Data) -> Data:
@@ -138,16 +135,12 @@ def _floats(frame: pd.DataFrame) -> NDArray[Any]:
 
 def _levels(column: pd.Series[Any]) -> Vector:
     """Levels by their order, or in the order in which they appear; NaN where missing."""
-    import pandas as pd
-
     codes = column.cat.codes.to_numpy() if column.cat.ordered else pd.factorize(column)[0]
     return np.where(codes < 0, np.nan, codes)
 
 
 def _numbers(column: pd.Series[Any]) -> Vector | None:
     """A column of objects as numbers, NaN where missing; None if some are not numbers."""
-    import pandas as pd
-
     if column.dtype.kind != "O":
         return None
     values = column.to_numpy(dtype=object)

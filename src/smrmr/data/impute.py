@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import Problem, setting
 from ..settings import check_choice
-from ..types import Data, Indices, Matrix, Vector
+from ..types import Data, Indices, Matrix, Vector, pd
 from .messages import quoted, worst
 from .sources import ColumnSource, Which, names_of, subset
 from .texts import names_like_dates, problems_of_target, problems_of_texts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
@@ -41,8 +38,6 @@ def complete(
 
     Without a target the features are checked all the same.
     """
-    import pandas as pd
-
     check_choice("missing_target", missing_target, ("refuse", "drop"))
     notes: list[str] = []
     problems: list[Problem] = []
@@ -186,8 +181,6 @@ class Imputer:
 
 def _as_frame(X: Data) -> Any:
     """A DataFrame, which an array becomes."""
-    import pandas as pd
-
     return X if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X, dtype=np.float64))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import Problem, setting, warn
-from ..types import Data, Indices, Mask, Matrix
+from ..types import Data, Indices, Mask, Matrix, pd
 from .columns import Columns, codes_by_appearance
 from .covariates import Covariates, category
 from .frames import in_pandas
@@ -52,8 +52,6 @@ INDEPENDENT_ROWS = RowGroups()
 
 def read_row_groups(groups: Data, n_rows: int) -> Indices:
     """The group of every row, numbered in order of appearance."""
-    import pandas as pd
-
     if isinstance(groups, str):
         raise Problem(
             f"{setting('groups')} is {groups!r}.",

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import setting, warn
-from ..types import Data, Indices, Mask
+from ..types import Data, Indices, Mask, pd
 from .frames import is_frame
 from .messages import named
 from .scaling import unit_columns
@@ -183,7 +183,5 @@ def _is_labelled(data: Data) -> bool:
     """Whether data are a pandas table or column whose rows were given labels."""
     if not is_frame(data):
         return False
-    import pandas as pd  # loaded already
-
     index = data.index
     return not (isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index))))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
+from ..types import pd
 from .files import Table, load
 from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 IN_COLUMNS = "Your samples seem to be columns"
 
@@ -115,8 +113,6 @@ def take_columns(
 
     Also returns what is wrong with names that are not found.
     """
-    import pandas as pd
-
     found, problems = {}, []
     for name in names:
         if name in table.about:

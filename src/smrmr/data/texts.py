@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
+from ..types import pd
 from .messages import WITH_COMMA, WITHOUT_COMMA, named, quoted
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
     ".", "-", "--", "?", "na", "n.a.", "N.A.", "nd", "n.d.", "ND", "N.D.", "missing", "unknown",
@@ -74,8 +72,6 @@ def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def _as_numbers(column: pd.Series[Any]) -> tuple[Any, set[str]] | None:
     """The numbers that a column of text holds, and its marks of missing ones; None for text."""
-    import pandas as pd
-
     known = column.dropna()
     if known.empty or not all(_may_be_number(value) for value in known.iloc[:3]):
         return None

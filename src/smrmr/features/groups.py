@@ -1,7 +1,5 @@
 """Defines Groups: which features are asked about together, because nothing tells them apart."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

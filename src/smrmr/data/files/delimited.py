@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...problems import Problem, setting
+from ...types import pd
 from .dialect import dialect_of
 from .format import Format, Table
 from .grid import table_of_rows
@@ -37,8 +38,6 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
     How it is written is found out by its first lines, unless it is `said`. After them the file is
     read once, for its values and for its checksum.
     """
-    import pandas as pd
-
     encoding, comment = said.get("encoding"), said.get("comment")
     try:
         with path.open("rb") as file:

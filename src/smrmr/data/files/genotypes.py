@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...types import pd
 from ..sources import PickledByFields, Which
 from .format import Format, Table, reading
 
@@ -73,8 +74,6 @@ class BedColumns(PickledByFields):
 
 def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
-    import pandas as pd
-
     source = BedColumns.open(path.absolute())
     about = _read_beside(path, ".fam", FAM_COLUMNS, "phenotype")
     for name in about.columns[len(FAM_COLUMNS) - 2 :]:
@@ -88,8 +87,6 @@ def _read_beside(path: Path, ending: str, wanted: tuple[str, ...], more: str = "
 
     Further columns are called by `more` and a number, or left out.
     """
-    import pandas as pd
-
     other = path.with_suffix(ending)
     with reading(other, "a table"):
         known = pd.read_csv(other, sep=r"\s+", header=None, dtype=str, keep_default_na=False)

@@ -8,18 +8,16 @@ import lzma
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...problems import Problem, setting
+from ...types import pd
 from ..messages import did_you_mean
 from .format import Format, Table, import_needed, reading
 from .grid import transposed
 from .named_arrays import FEATURES, MAX_BYTES, check_size, table_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}  # by their first bytes
 ADVICE = 'In R, save a table that can be read: write.csv(NAME, "table.csv")'
@@ -53,8 +51,6 @@ def _unpacked(path: Path) -> bytes:
 
 def _data_frame(columns: Any, attributes: Mapping[str, Any]) -> Any:
     """A data.frame as a DataFrame; a matrix in it gives a column for each of its own."""
-    import pandas as pd
-
     rows = attributes["row.names"]
     counted = len(rows) == 2 and np.ma.is_masked(rows)  # how R writes 1, 2, ..., n
     index = range(1, abs(int(rows[1])) + 1) if counted else [str(row) for row in rows]
@@ -71,8 +67,6 @@ def _data_frame(columns: Any, attributes: Mapping[str, Any]) -> Any:
 
 def _frame(thing: Any) -> pd.DataFrame | None:
     """What R calls a data.frame, a matrix or a vector as a DataFrame; None for anything else."""
-    import pandas as pd
-
     if isinstance(thing, pd.DataFrame):
         return thing
     if hasattr(thing, "dims") and thing.ndim == 2:  # a matrix with names
@@ -93,8 +87,6 @@ def _frame(thing: Any) -> pd.DataFrame | None:
 
 def _by_name(found: Any) -> Mapping[str, Any]:
     """The objects of a file; that of an .rds has no name."""
-    import pandas as pd
-
     one = isinstance(found, pd.DataFrame) or not isinstance(found, Mapping)
     return {"": found} if one else found
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...problems import Problem, setting
-from ...types import Data, Vector
+from ...types import Data, Vector, pd
 from ..columns import refuse_sparse_or_masked
 from ..messages import refuse_commas
 
@@ -96,8 +96,6 @@ def category_codes(y: Data, name: str = "y") -> NDArray[Any]:
 
 def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
     """Numbers if all objects are, else labels; 1 and "1" are different labels."""
-    import pandas as pd
-
     _refuse_missing(pd.isna(values), name)
     objects = values.ravel().tolist()
     if all(isinstance(v, (Real, Decimal)) and not isinstance(v, bool) for v in objects):

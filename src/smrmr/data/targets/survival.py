@@ -7,8 +7,6 @@ residual, the event less what was to be expected, and :math:`\mathrm{sign}(M_i) 
 \delta_i \log(\delta_i - M_i))}` the deviance residual, which has shorter tails.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

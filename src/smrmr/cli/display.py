@@ -24,8 +24,9 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
         notes = _groups(found) if found.n_groups else _neighbours(found)
         last = "in one group with" if found.n_groups else "most similar"
         said.print(_table(found, last, notes))
-    elif (near_misses := _near_misses(found)).row_count:
-        said.print(near_misses)
+    elif len(near_misses := found.near_misses()):
+        title = "Near misses, to be tested on new data, not findings"
+        said.print(drawn(near_misses.drop(columns="status"), title=title, title_justify="left"))
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
         said.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -66,13 +67,10 @@ def _table(found: Selection, last: str, notes: list[str]) -> Table:
     return table
 
 
-def _near_misses(found: Selection) -> Table:
-    rows = found.near_misses()
-    shown = [name for name in rows if name != "status"]
-    title = "Near misses, to be tested on new data, not findings"
-    names = (name.replace("_", "-") for name in shown)
-    table = Table(*names, title=title, title_justify="left", show_edge=False)
-    for row in rows[shown].itertuples(index=False):
+def drawn(frame: Any, **title: Any) -> Table:
+    """A DataFrame for the terminal."""
+    table = Table(*(name.replace("_", "-") for name in frame), show_edge=False, **title)
+    for row in frame.itertuples(index=False):
         table.add_row(*map(_written, row))
     return table
 
@@ -94,7 +92,7 @@ def _neighbours(found: Selection) -> list[str]:
 
 
 def _written(cell: Any) -> str:
-    return _cut(cell) if isinstance(cell, str) else f"{cell:.3g}"
+    return _cut(cell) if isinstance(cell, str) else f"{cell:.3g}" if cell % 1 else f"{cell:.0f}"
 
 
 def _cut(name: str) -> str:

@@ -12,7 +12,9 @@ def check_folder(folder: Path, overwrite: bool = False) -> None:
         raise ValueError(f"--out {folder} is a file. Name a folder, which is made if need be.")
     if not folder.exists() or all(path.name.startswith(".smrmr-") for path in folder.iterdir()):
         return
-    if not _holds_answer(folder):
+    path = folder / ANSWER
+    ours = path.is_file() and path.read_bytes().startswith(BEGINS)
+    if not ours:
         raise ValueError(
             f"the folder {folder} holds files that are no answer of smrmr, and is left alone. Name "
             "another folder with --out."
@@ -22,11 +24,3 @@ def check_folder(folder: Path, overwrite: bool = False) -> None:
             f"the folder {folder} holds an earlier answer. Say --overwrite to replace it, or name "
             "another folder with --out."
         )
-
-
-def _holds_answer(folder: Path) -> bool:
-    path = folder / ANSWER
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(BEGINS)) == BEGINS

@@ -126,10 +126,9 @@ class Columns:
 
     def span(self, start: int, stop: int) -> Columns:
         """Columns `start` to `stop`; nothing is copied, and nothing else goes to a worker."""
-        if isinstance(self.data, np.ndarray):
-            return Columns(self.data[:, start:stop], None, self.nominal[start:stop])
-        which = np.arange(start, min(stop, self.n_columns))
-        return Columns(subset(self.data, None, which), None, self.nominal[start:stop])
+        which, array = slice(start, stop), isinstance(self.data, np.ndarray)
+        columns = which if array else np.arange(self.n_columns)[which]
+        return Columns(subset(self.data, None, columns), None, self.nominal[which])
 
     def blocks(self, first: int = 0) -> list[Block]:
         """All columns as rows: the numbers, then nominal ones by number of classes.

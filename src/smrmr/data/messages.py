@@ -82,6 +82,24 @@ def refuse_all(problems: Sequence[Problem]) -> None:
         raise Problem(f"{len(problems)} things must be mended:{''.join(numbered)}")
 
 
+def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
+    """Refuse values of which some are missing."""
+    if missing.any():
+        raise Problem(
+            f"{what} has {missing.sum()} missing or infinite values in {missing.size}.",
+            cure="Drop these samples everywhere, or fill them.",
+        )
+
+
+def refuse_other_rows(n_rows: int, what: str, n_other: int) -> None:
+    """Refuse what has not as many rows as X."""
+    if n_rows != n_other:
+        raise Problem(
+            f"X has {n_rows} rows and {what} has {n_other}.",
+            "They must describe the same samples in the same order.",
+        )
+
+
 def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
     """Refuse texts that all are numbers once their commas are read as a spreadsheet reads them."""
     example = None

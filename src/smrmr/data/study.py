@@ -13,7 +13,7 @@ from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
 from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates, refuse_too_many
-from .messages import position_of, quoted
+from .messages import position_of, quoted, refuse_other_rows
 from .row_groups import (
     INDEPENDENT_ROWS,
     RowGroups,
@@ -26,7 +26,7 @@ from .row_groups import (
     warn_if_few,
 )
 from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_repeats
-from .target import Target, as_outputs, as_target, check_same_rows, columns_of, kind_of, take_rows
+from .target import Target, as_outputs, as_target, columns_of, kind_of, take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def read_study(
     """
     study = Study(as_columns(X), as_target(y, target))
     kind_of(study.target).check(study.target)
-    check_same_rows(study.columns, study.target)
+    refuse_other_rows(study.columns.n_rows, "y", study.target.n_rows)
     several = covariates if isinstance(covariates, Mapping) else {}
     each = {f"covariates[{name!r}]": column for name, column in several.items()}
     warn_about_index(X, {"y": y, "covariates": covariates, **each, "groups": groups})

@@ -57,14 +57,7 @@ class BedColumns(PickledByFields):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the SNPs."""
-        path = self.path.with_suffix(".bim")
-        found: list[str] = []
-        with path.open(encoding="utf-8") as file:
-            for line in filter(str.strip, file):
-                cells = line.split(maxsplit=5)
-                _check_width(f"{path}, line {len(found) + 1},", len(cells), BIM_COLUMNS)
-                found.append(cells[1])
-        return tuple(found)
+        return tuple(_read_beside(self.path, ".bim", BIM_COLUMNS).index)
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The SNPs requested."""
@@ -91,7 +84,8 @@ def _read_beside(path: Path, ending: str, wanted: tuple[str, ...], more: str = "
     with reading(other, "a table"):
         known = pd.read_csv(other, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
     n_columns = known.shape[1]
-    _check_width(other, n_columns, wanted)
+    if n_columns < len(wanted):
+        raise ValueError(f"{other} has {n_columns} columns. It needs {', '.join(wanted)}.")
     names = [*wanted, *(f"{more}{k - len(wanted) + 2}" for k in range(len(wanted), n_columns))]
     known.columns = pd.Index(names)
     return known.iloc[:, : n_columns if more else len(wanted)].set_index("id")
@@ -103,11 +97,6 @@ def _count_lines(path: Path, ending: str) -> int:
         raise FileNotFoundError(f"{path} needs {other.name} beside it, which is missing.")
     with other.open("rb") as file:
         return sum(1 for line in file if line.strip())
-
-
-def _check_width(where: Path | str, n_columns: int, wanted: tuple[str, ...]) -> None:
-    if n_columns < len(wanted):
-        raise ValueError(f"{where} has {n_columns} columns. It needs {', '.join(wanted)}.")
 
 
 BED = Format(("bed", "bim", "fam"), read_bed, open=lambda path, key: BedColumns.open(path))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...problems import Problem, setting
 from ...types import Data, Vector, pd
 from ..columns import refuse_sparse_or_masked
-from ..messages import refuse_commas
+from ..messages import refuse_commas, refuse_missing
 
 
 def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
@@ -40,7 +40,7 @@ def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             values = values.astype(np.float64)
-        _refuse_missing(~np.isfinite(values), name)
+        refuse_missing(~np.isfinite(values), name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim not in (1, 2) or values.size == 0:
@@ -90,13 +90,13 @@ def is_category(y: Data) -> bool:
 def category_codes(y: Data, name: str = "y") -> NDArray[Any]:
     """Places of the levels of a category."""
     codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
-    _refuse_missing(codes < 0, name)
+    refuse_missing(codes < 0, name)
     return codes
 
 
 def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
     """Numbers if all objects are, else labels; 1 and "1" are different labels."""
-    _refuse_missing(pd.isna(values), name)
+    refuse_missing(pd.isna(values), name)
     objects = values.ravel().tolist()
     if all(isinstance(v, (Real, Decimal)) and not isinstance(v, bool) for v in objects):
         try:
@@ -105,11 +105,3 @@ def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
             raise Problem(f"{name} holds numbers too large for float64.", "Scale them.") from None
     labels = [v if isinstance(v, str) else f"{type(v).__name__}\0{v}" for v in objects]
     return np.array(labels).reshape(values.shape)
-
-
-def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
-    if missing.any():
-        raise Problem(
-            f"{name} has {missing.sum()} missing or infinite values in {missing.size}.",
-            cure="Drop these samples everywhere, or fill them.",
-        )

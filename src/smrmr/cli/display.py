@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..data.messages import named
 from ..report.words import counts_by_level, say, statement
 from ..selection import Selection
 from ..types import Indices
@@ -45,8 +46,8 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
         said.print(_table(found, "truth", truth[:MOST_IN_DEMO]))
     if len(hits) > MOST_IN_DEMO:
         said.print(f"and {len(hits) - MOST_IN_DEMO} more, in selected.csv.")
-    named = np.concatenate([np.empty(0, np.intp), *found.members])
-    missed = np.count_nonzero(~np.isin(true, named))
+    members = np.concatenate([np.empty(0, np.intp), *found.members])
+    missed = np.count_nonzero(~np.isin(true, members))
     said.print(
         f"{len(true) - missed} true features found, {hits.count(False)} false, {missed} missed."
     )
@@ -77,12 +78,8 @@ def drawn(frame: Any, **title: Any) -> Table:
 
 def _groups(found: Selection) -> list[str]:
     """Who else is in the group of each finding."""
-    notes = []
-    for others in found.look_alikes:
-        more = len(others) - MOST_IN_GROUP
-        names = ", ".join(_cut(found.names[j]) for j in others[:MOST_IN_GROUP])
-        notes.append(names + (f" and {more} more" if more > 0 else ""))
-    return notes
+    several = ((_cut(found.names[j]) for j in others) for others in found.look_alikes)
+    return [named(names, MOST_IN_GROUP) for names in several]
 
 
 def _neighbours(found: Selection) -> list[str]:

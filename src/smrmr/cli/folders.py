@@ -14,13 +14,8 @@ def check_folder(folder: Path, overwrite: bool = False) -> None:
         return
     path = folder / ANSWER
     ours = path.is_file() and path.read_bytes().startswith(BEGINS)
-    if not ours:
-        raise ValueError(
-            f"the folder {folder} holds files that are no answer of smrmr, and is left alone. Name "
-            "another folder with --out."
-        )
-    if not overwrite:
-        raise ValueError(
-            f"the folder {folder} holds an earlier answer. Say --overwrite to replace it, or name "
-            "another folder with --out."
-        )
+    if not (ours and overwrite):
+        found = "files that are no answer of smrmr, and is left alone. Name"
+        if ours:
+            found = "an earlier answer. Say --overwrite to replace it, or name"
+        raise ValueError(f"the folder {folder} holds {found} another folder with --out.")

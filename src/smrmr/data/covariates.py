@@ -14,7 +14,7 @@ from ..problems import Problem, setting, warn
 from ..types import Data, Indices, Matrix, Vector, pd
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
-from .messages import named, quoted, refuse_missing, refuse_other_rows
+from .messages import quoted, refuse_missing, refuse_other_rows
 from .ranks import average_ranks
 from .scaling import unit_columns
 from .sources import Which
@@ -24,7 +24,6 @@ KNOTS = (-1.0, 0.0, 1.0)  # of the linear spline of a number, in normal scores
 ROUNDING = 1e-7  # of a column's length, up to which its residual is rounding alone
 MAX_SPLINE_SHARE = 1 / 5  # of the rows that covariates may take up before numbers become lines
 SAME = 1e-10  # less than 1, from which correlation on two columns are the same
-MAX_SHARE = 1 / 3  # of the rows that covariates may take up
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,16 +145,6 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
     found = Covariates(tuple(columns), np.hstack(designs), owners)
     _warn_if_collinear(found)
     return found
-
-
-def refuse_too_many(names: tuple[str, ...], taken: int, n_rows: int) -> None:
-    """Refuse covariates that take up more than a third of the rows."""
-    if taken > MAX_SHARE * n_rows:
-        raise Problem(
-            f"covariates {named(names)} take up {taken} of {n_rows} rows: a number takes 5, a "
-            "category its levels but one.",
-            f"Use fewer, merge rare levels, or give what repeats as {setting('groups')}.",
-        )
 
 
 def no_covariates(n_rows: int) -> Covariates:

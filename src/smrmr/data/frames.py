@@ -79,9 +79,9 @@ def is_frame(data: Data) -> bool:
     return hasattr(data, "iloc")
 
 
-def has_labels(frame: pd.DataFrame) -> bool:
-    """Whether some columns of a DataFrame are categories, which an array of numbers cannot hold."""
-    return any(str(dtype) == "category" for dtype in frame.dtypes)
+def numeric_columns(frame: pd.DataFrame) -> Mask:
+    """Which columns of a DataFrame hold numbers or booleans."""
+    return np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes], dtype=bool)
 
 
 def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
@@ -102,7 +102,7 @@ def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
     ([[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]], [False, False])
     """
     labelled = np.array([str(dtype) == "category" for dtype in frame.dtypes], dtype=bool)
-    numeric = np.array([getattr(t, "kind", "O") in "biuf" for t in frame.dtypes], dtype=bool)
+    numeric = numeric_columns(frame)
     if numeric.all():
         # what is small stays so; nullable columns need a float for their missing values
         plain = len(set(frame.dtypes)) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)

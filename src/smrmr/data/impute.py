@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..problems import Problem, setting
 from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector, pd
+from .frames import numeric_columns
 from .messages import quoted, worst
 from .sources import ColumnSource, Which, names_of, subset
 from .texts import names_like_dates, problems_of_target, problems_of_texts
@@ -71,10 +72,10 @@ def complete(
 
 def _constant(features: pd.DataFrame) -> list[str]:
     """Say which columns are the same in all rows."""
-    same = _is_numeric(features)
+    same = numeric_columns(features)
     values = features.iloc[:, same].to_numpy()
     same[same] = (values == values[:1]).all(axis=0)
-    for k in np.flatnonzero(~_is_numeric(features)):
+    for k in np.flatnonzero(~numeric_columns(features)):
         same[k] = features.iloc[:, k].nunique(dropna=False) == 1
     return [f"constant and never selected: {quoted(features.columns[same])}"] if same.any() else []
 
@@ -132,10 +133,6 @@ def _gaps(frame: pd.DataFrame) -> Any:
     return gaps
 
 
-def _is_numeric(frame: pd.DataFrame) -> Any:
-    return np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes], bool)
-
-
 def _without_values(name: Any) -> Problem:
     cure = f"Drop it: {setting('drop', [str(name)])}."
     return Problem(f"column {name} has no value at all.", cure=cure)
@@ -151,7 +148,7 @@ class Imputer:
     def learned(cls, X: Data, how: str) -> Imputer:
         """The median, mean or mode of every column of an array or DataFrame."""
         frame, kind = _as_frame(X), how.removeprefix("impute-")
-        gaps, numeric = _gaps(frame), _is_numeric(frame)
+        gaps, numeric = _gaps(frame), numeric_columns(frame)
         for k in np.flatnonzero(gaps.all(axis=0)):
             raise _without_values(frame.columns[k])
         values = np.empty(len(numeric), dtype=object)
@@ -167,7 +164,7 @@ class Imputer:
     def fill(self, X: Data) -> Any:
         """Fill an array or DataFrame; one without gaps stays as it is."""
         frame = _as_frame(X)
-        gaps, numeric = _gaps(frame), _is_numeric(frame)
+        gaps, numeric = _gaps(frame), numeric_columns(frame)
         if not gaps.any():
             return X
         filled = frame.copy()

@@ -12,8 +12,8 @@ from ..problems import Problem, setting
 from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
-from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates, refuse_too_many
-from .messages import position_of, quoted, refuse_other_rows
+from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates
+from .messages import named, position_of, quoted, refuse_other_rows
 from .row_groups import (
     INDEPENDENT_ROWS,
     RowGroups,
@@ -27,6 +27,8 @@ from .row_groups import (
 )
 from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_repeats
 from .target import Target, as_outputs, as_target, columns_of, kind_of, take_rows
+
+MAX_COVARIATES = 1 / 3  # share of the rows that covariates may take up
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,14 +156,12 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
     names = [columns.name(k) for k in range(columns.n_columns)]
     kept = np.unique([position_of(name, names, "always_keep") for name in asked])
     values = columns.read(kept)
-    given = read_covariates(
-        {
-            names[k]: column.astype(str) if columns.nominal[k] else column
-            for k, column in zip(kept, values.T, strict=True)
-        },
-        columns.n_rows,
-    )
-    return replace(study.adjusting_for(given), always_kept=kept)
+    given = {
+        names[k]: column.astype(str) if columns.nominal[k] else column
+        for k, column in zip(kept, values.T, strict=True)
+    }
+    study = study.adjusting_for(read_covariates(given, columns.n_rows))
+    return replace(study, always_kept=kept)
 
 
 def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
@@ -218,4 +218,9 @@ def refuse_explained(study: Study) -> None:
     taken_by_groups = groups.n_groups - 1 if groups.comparison == "within" else 0
     if study.covariates is not None:
         taken, n_rows = len(given.basis) - taken_by_groups, study.columns.n_rows - taken_by_groups
-        refuse_too_many(study.covariates.names, taken, n_rows)
+        if taken > MAX_COVARIATES * n_rows:
+            raise Problem(
+                f"covariates {named(study.covariates.names)} take up {taken} of {n_rows} rows: a "
+                "number takes 5, a category its levels but one.",
+                f"Use fewer, merge rare levels, or give what repeats as {setting('groups')}.",
+            )

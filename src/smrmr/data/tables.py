@@ -12,6 +12,7 @@ import numpy as np
 from ..problems import Problem, setting
 from ..types import pd
 from .files import Table, load
+from .frames import numeric_columns
 from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
 
 IN_COLUMNS = "Your samples seem to be columns"
@@ -168,9 +169,9 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
     if all(_is_number(column) for column in features.columns):
         return f" Its first line holds numbers ({named(features.columns)}): add a line of names."
     values = features if named_rows else features.iloc[:, 1:]
-    numeric = all(getattr(dtype, "kind", "O") in "biuf" for dtype in values.dtypes)
-    text = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
-    if not transpose and text and numeric and len(features) > features.shape[1]:
+    names = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
+    tall = names and numeric_columns(values).all() and len(features) > features.shape[1]
+    if tall and not transpose:
         return (
             f" {IN_COLUMNS}, and your features rows ({named(ids)}): then use "
             f"{setting('transpose', True)}; a target in another table is joined by "

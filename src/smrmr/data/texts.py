@@ -11,7 +11,8 @@ import numpy as np
 
 from ..problems import Problem, setting
 from ..types import pd
-from .messages import WITH_COMMA, WITHOUT_COMMA, named, quoted
+from .frames import numeric_columns
+from .messages import WITHOUT_COMMA, named, number_with_comma, quoted
 
 GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
     ".", "-", "--", "?", "na", "n.a.", "N.A.", "nd", "n.d.", "ND", "N.D.", "missing", "unknown",
@@ -166,14 +167,12 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
     if _all(AMOUNT, texts):
         cure = "Write numbers alone, such as 12.5 for 12.5%"
         return Fault("amounts of money or per cent", cure, repr(texts[0]))
-    with_comma = [text for text in texts if WITH_COMMA.fullmatch(text)]
-    plain = [text for text in texts if WITHOUT_COMMA.fullmatch(text)]
-    if with_comma and len(with_comma) + len(plain) == len(texts):
+    if with_comma := number_with_comma(texts):
         cure = (
             f"They look like numbers with a decimal comma (then use {setting('decimal', ',')}) or "
             "with separators of thousands (then write 1234 for 1,234)"
         )
-        return Fault(COMMAS, cure, repr(with_comma[0]))
+        return Fault(COMMAS, cure, repr(with_comma))
     strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
     if 0 < len(strange) < len(known) / 2:
         many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
@@ -208,4 +207,4 @@ def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str
 
 def _texts(frame: pd.DataFrame) -> list[int]:
     """Columns that hold no numbers."""
-    return [k for k, t in enumerate(frame.dtypes) if getattr(t, "kind", "O") not in "biuf"]
+    return np.flatnonzero(~numeric_columns(frame)).tolist()

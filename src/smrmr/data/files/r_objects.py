@@ -31,7 +31,8 @@ def read_r(path: Path, *, sheet: str | None = None, transpose: bool = False) -> 
         content = library.parser.parse_data(_unpacked(path))
         makers = {**library.conversion.DEFAULT_CLASS_MAP, "data.frame": _data_frame}
         found = library.conversion.convert(content, makers)
-    objects = {str(name): thing for name, thing in _by_name(found).items()}
+    several = isinstance(found, Mapping) and not hasattr(found, "iloc")  # an .rds holds one object
+    objects = {str(name): thing for name, thing in (found if several else {"": found}).items()}
     table = _table(_chosen(objects, sheet, path), path)
     if not transpose:
         return table
@@ -83,12 +84,6 @@ def _frame(thing: Any) -> pd.DataFrame | None:
     if isinstance(thing, (np.ndarray, pd.Categorical, pd.Series)) and thing.ndim == 1:
         return pd.DataFrame({"x0": np.asarray(thing) if isinstance(thing, pd.Series) else thing})
     return None
-
-
-def _by_name(found: Any) -> Mapping[str, Any]:
-    """The objects of a file; that of an .rds has no name."""
-    one = isinstance(found, pd.DataFrame) or not isinstance(found, Mapping)
-    return {"": found} if one else found
 
 
 def _chosen(objects: dict[str, Any], name: str | None, path: Path) -> Any:

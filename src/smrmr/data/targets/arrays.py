@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...problems import Problem, setting
 from ...types import Data, Vector, pd
 from ..columns import refuse_sparse_or_masked
-from ..messages import refuse_commas, refuse_missing
+from ..messages import number_with_comma, refuse_missing
 
 
 def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
@@ -69,9 +69,14 @@ def read_numbers(y: Data) -> Vector:
 
 def refuse_text_of_numbers(values: NDArray[Any]) -> None:
     """Refuse text that holds numbers with commas, which would become classes."""
-    if values.dtype.kind == "U":
-        advice = f"; if they are labels, use {setting('target', 'classes')}."
-        refuse_commas(np.unique(values), "y", advice)
+    texts = map(str.strip, np.unique(values).tolist()) if values.dtype.kind == "U" else ()
+    if example := number_with_comma(texts):
+        raise Problem(
+            f"y holds text such as {example!r}, which looks like a number with a decimal comma or "
+            "with separators of thousands.",
+            "Write numbers with a decimal point and nothing between the thousands, such as 3.5 and "
+            f"1234; if they are labels, use {setting('target', 'classes')}.",
+        )
 
 
 def refuse_columns_of_labels(values: NDArray[Any]) -> None:

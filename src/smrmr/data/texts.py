@@ -116,22 +116,21 @@ def problems_of_target(known: pd.Series[Any]) -> list[Problem]:
 
 def problems_of_texts(features: pd.DataFrame) -> list[Problem]:
     """What is wrong with columns that hold neither numbers nor labels, one problem per kind."""
-    faults: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    faults: dict[tuple[str, str], list[tuple[str, Fault]]] = {}
     for k in _texts(features):
-        fault = fault_of(features.iloc[:, k])
-        if fault is not None:
-            name = str(features.columns[k])
-            faults.setdefault((fault.holds, fault.cure), []).append((name, fault.example))
-    return [_problem(holds, cure, found) for (holds, cure), found in faults.items()]
+        if fault := fault_of(features.iloc[:, k]):
+            alike = faults.setdefault((fault.holds, fault.cure), [])
+            alike.append((str(features.columns[k]), fault))
+    return [_problem(found) for found in faults.values()]
 
 
-def _problem(holds: str, cure: str, found: list[tuple[str, str]]) -> Problem:
-    names = [name for name, _ in found]
+def _problem(columns: list[tuple[str, Fault]]) -> Problem:
+    names, fault = [name for name, _ in columns], columns[0][1]
     what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
-    cure = cure.replace(ID, setting("id", names[0]))
+    cure = fault.cure.replace(ID, setting("id", names[0]))
     more = " and so on" if len(names) > 3 else ""
     drop = f"{cure}, or leave them out: {setting('drop', names[:3])}{more}."
-    return Problem(f"{what} {Fault(holds, '', found[0][1]).found}.", cure=drop)
+    return Problem(f"{what} {fault.found}.", cure=drop)
 
 
 def fault_of(column: pd.Series[Any]) -> Fault | None:

@@ -107,7 +107,7 @@ def test_covariates_that_make_no_sense_are_named(rng):
         r"'y' explain y completely": {"y": y},
         r"looks like sample ids": {"id": [f"s{k}" for k in range(150)]},
         r"covariate a has 1 missing": {"a": [np.nan, *range(149)]},
-        r"covariate a has 3 rows and X has 150": {"a": [1, 2, 3]},
+        r"X has 150 rows and covariate a has 3": {"a": [1, 2, 3]},
         r"is the same for all samples": {"a": np.ones(150)},
         r"take up 60 of 150 rows": {f"c{k}": rng.normal(size=150) for k in range(60)},
     }
@@ -184,8 +184,8 @@ def test_groups_that_make_no_sense_are_named(rng):
     for groups, message in (
         ("patient", r"groups=table\['patient'\]"),
         (np.zeros(40), "all rows are in one group"),
-        ([1, 2], "groups has 2 values and X has 40 rows"),
-        ([None] * 40, "40 missing values"),
+        ([1, 2], "X has 40 rows and groups has 2"),
+        ([None] * 40, "groups has 40 missing"),
     ):
         with pytest.raises(ValueError, match=message):
             select(X, y, groups=groups)

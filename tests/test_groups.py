@@ -577,4 +577,4 @@ def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     again = [*asked[:-3], str(tmp_path / "none.csv"), *asked[-2:], "--overwrite"]
     wrong = CliRunner().invoke(app, again)
     assert wrong.exit_code == 2
-    assert "there is no such file" in wrong.output
+    assert "neither a file nor a column" in wrong.output

@@ -1,7 +1,5 @@
 """Selects features of an AnnData object, and writes p-values and selection into it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,13 +10,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from . import pipeline
+from .data.columns import Columns
 from .data.messages import did_you_mean, named, refuse_repeated
 from .data.sources import as_source, subset
 from .recipe import Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .settings import parse_bytes
-from .types import Indices, Progress
+from .types import Indices, Progress, pd
 
 __all__ = ["select"]
 
@@ -97,8 +96,7 @@ def select(
     _check(adata, copy)
     adata = adata.copy() if copy else adata
     recipe = as_recipe(recipe)
-    X, names = _matrix(adata, layer, use_raw)
-    features = _named(X, names, parse_bytes(recipe.max_memory))
+    features, names = _matrix(adata, layer, use_raw, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)
     beside = [covariates] if isinstance(covariates, str) else list(covariates)
     asked = {"target": outputs, "covariates": beside, "groups": [groups] if groups else []}
@@ -108,9 +106,13 @@ def select(
     }
     used = {name for part in known.values() for name in part if name not in adata.obs}
     left = np.array([k for k, name in enumerate(names) if name not in used], dtype=np.intp)
+    features = subset(features, None, left) if used else features
+    if isinstance(features, np.ndarray):
+        features = pd.DataFrame(features, columns=[names[k] for k in left], copy=False)
+    y = known["target"]
     found = pipeline.select(
-        _taken(features, left) if used else features,
-        _target(known["target"]),
+        features,
+        y[outputs[0]] if len(y) == 1 else pd.DataFrame(y),
         recipe,
         rng,
         covariates=known["covariates"] or None,
@@ -123,7 +125,7 @@ def select(
         adata.var = adata.var.copy()  # by which it becomes data of its own
     columns = _columns(found, left, len(names))
     if use_raw:
-        adata.raw.var[list(columns)] = _frame(columns, adata.raw.var.index)
+        adata.raw.var[list(columns)] = pd.DataFrame(columns, adata.raw.var.index)
     else:
         adata.var = adata.var.assign(**columns)
     adata.uns["smrmr"] = _account(found) | {
@@ -149,8 +151,13 @@ def _check(adata: Any, copy: bool) -> None:
         )
 
 
-def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, tuple[str, ...]]:
-    """The matrix that was requested, and the names of its columns."""
+def _matrix(
+    adata: Any, layer: str | None, use_raw: bool, max_memory: int
+) -> tuple[Any, tuple[str, ...]]:
+    """The matrix that was requested, an array or a source, and the names of its columns.
+
+    Sparse ones of a file are read whole if they are small.
+    """
     if use_raw and (layer is not None or adata.raw is None):
         what = "layer and use_raw name two matrices" if layer else "adata has no raw"
         raise ValueError(f"{what}. Use X, a layer, or use_raw where there is one.")
@@ -162,31 +169,11 @@ def _matrix(adata: Any, layer: str | None, use_raw: bool) -> tuple[Any, tuple[st
         raise ValueError(f"adata has no X. Name a layer: it has {named(adata.layers) or 'none'}.")
     names = tuple(map(str, holder.var_names))
     refuse_repeated(names, "features (adata.var_names_make_unique() names them apart)")
-    return X, names
-
-
-def _named(X: Any, names: tuple[str, ...], max_memory: int) -> Any:
-    """A matrix with the names of its columns; sparse ones of a file are read whole if small."""
-    if hasattr(X, "to_memory") and COPIES * _stored_bytes(X) <= max_memory:
-        X = X.to_memory()
+    if hasattr(X, "to_memory"):  # a sparse matrix that has not been read
+        n_bytes = sum(X.group[part].nbytes for part in ("data", "indices"))
+        X = X.to_memory() if COPIES * n_bytes <= max_memory else X
     source: Any = as_source(X)
-    return _frame(X, None, names) if source is None else replace(source, names=names)
-
-
-def _stored_bytes(X: Any) -> int:
-    """Bytes of a sparse matrix that has not been read."""
-    return int(sum(X.group[part].nbytes for part in ("data", "indices")))
-
-
-def _frame(columns: Any, index: Any, names: Sequence[str] | None = None) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(columns, index=index, columns=names, copy=False)
-
-
-def _taken(features: Any, which: Indices) -> Any:
-    """Some of the features."""
-    return features.iloc[:, which] if hasattr(features, "iloc") else subset(features, None, which)
+    return np.asarray(X) if source is None else replace(source, names=names), names
 
 
 def _column(adata: Any, features: Any, names: tuple[str, ...], name: str, what: str) -> Any:
@@ -194,8 +181,7 @@ def _column(adata: Any, features: Any, names: tuple[str, ...], name: str, what: 
     if name in adata.obs:
         column = adata.obs[name]
     elif name in names:
-        one = _taken(features, np.array([names.index(name)]))
-        column = np.asarray(one.iloc[:, 0] if hasattr(one, "iloc") else one.read(slice(None))[:, 0])
+        column = Columns.bare(features).read(np.array([names.index(name)]))[:, 0]
     else:
         known = did_you_mean(name, [*adata.obs.columns, *names])
         raise ValueError(f"{what} {name!r} is neither a column of obs nor a feature.{known}")
@@ -208,14 +194,8 @@ def _column(adata: Any, features: Any, names: tuple[str, ...], name: str, what: 
     return column
 
 
-def _target(columns: dict[str, Any]) -> Any:
-    """One column as it is, several as a table."""
-    return next(iter(columns.values())) if len(columns) == 1 else _frame(columns, None)
-
-
 def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
     """What goes into var, by name; features that were not tested have no numbers."""
-    import pandas as pd
 
     def spread(values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
         out = np.full(n, otherwise, dtype=values.dtype)

@@ -12,7 +12,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .data.columns import Columns, refuse_text
-from .data.frames import has_labels, in_pandas, is_frame
+from .data.frames import in_pandas, is_frame
 from .data.sources import as_source, is_sparse
 from .data.study import Study, read_study
 from .settings import change_strategy, nested_settings
@@ -130,7 +130,7 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             validate_data(self, source, reset=False, skip_check_array=True)
             return Columns.bare(source).read(np.flatnonzero(self.get_support()))
         table = in_pandas(X)
-        if is_frame(table) and has_labels(table):
+        if is_frame(table) and "category" in map(str, table.dtypes):
             validate_data(self, table, reset=False, skip_check_array=True)
             kept = np.flatnonzero(self.get_support())
             if table is X or _get_output_config("transform", self)["dense"] != "default":

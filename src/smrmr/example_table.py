@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from .settings import check_choice
-
-if TYPE_CHECKING:
-    import pandas as pd
+from .types import pd
 
 STUDIES = {  # the columns of each beside the genes
     "response": ("response",),
@@ -58,8 +55,6 @@ def load_example(study: str = "response") -> pd.DataFrame:
     >>> table.attrs["true"]
     ['gene010', 'gene030', 'gene041', 'gene060', 'gene080']
     """
-    import pandas as pd
-
     check_choice("study", study, tuple(STUDIES))
     with files("smrmr").joinpath("example_table.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file)

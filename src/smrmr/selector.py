@@ -198,9 +198,8 @@ class SmRMR(Selector):
         beside = {"covariates": covariates, "groups": groups, "aggregate": aggregate}
         study = self._read(X, y, self.target, **beside, always_keep=self.always_keep)
         if logger.isEnabledFor(logging.INFO):
-            from .report.words import (
-                detectable_effect,  # takes longer to load than a small fit takes
-            )
+            # takes longer to load than a small fit takes
+            from .report.words import detectable_effect
 
             logger.info(detectable_effect(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:

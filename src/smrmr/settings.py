@@ -49,13 +49,9 @@ def read_strategy(
         return value
     alias, changes = _parsed(value) if isinstance(value, str) else (None, {})
     if alias is None or alias not in known:
-        raise Problem(
-            f"{setting(name, value)} is not known.",
-            f"Use {one_of(known)}, with settings in brackets if there are any"
-            + only_in_python(f", or an object that has {method!r}")
-            + ".",
-            argument=name,
-        )
+        own = only_in_python(f", or an object that has {method!r}")
+        needed = f"Use {one_of(known)}, with settings in brackets if there are any{own}."
+        raise Problem(f"{setting(name, value)} is not known.", needed, argument=name)
     made: Any = known[alias]
     possible = [f.name for f in fields(getattr(made, "__self__", made))]
     wrong = [key for key in changes if key not in possible]
@@ -151,9 +147,8 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Refuse a value that is none of the choices."""
     plain = value.item() if isinstance(value, np.generic) else value
     if not any(type(plain) is type(choice) and plain == choice for choice in choices):
-        raise Problem(
-            f"{setting(name, value)} is not known.", f"Use {one_of(choices)}.", argument=name
-        )
+        needed = f"Use {one_of(choices)}."
+        raise Problem(f"{setting(name, value)} is not known.", needed, argument=name)
 
 
 def one_of(choices: Iterable[Any]) -> str:
@@ -244,12 +239,9 @@ def as_generator(random_state: Any) -> Generator:
             rng = np.random.default_rng(rng.integers(2**31, size=4))
         return rng
     except (TypeError, ValueError) as error:
-        raise Problem(
-            f"{setting('random_state', random_state)} cannot seed a generator.",
-            "Give a non-negative whole number"
-            + only_in_python(", a numpy Generator, or None")
-            + ".",
-        ) from error
+        others = only_in_python(", a numpy Generator, or None")
+        found = f"{setting('random_state', random_state)} cannot seed a generator."
+        raise Problem(found, f"Give a non-negative whole number{others}.") from error
 
 
 def checksum(values: np.ndarray[Any, Any]) -> str:

@@ -1,10 +1,25 @@
-"""Names the arrays, and the few callables, that every stage takes and returns."""
+"""Names the arrays, tables and few callables that every stage takes and returns."""
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+
+    class _Pandas:
+        """pandas, loaded when something of it is first used: that takes half a second."""
+
+        def __getattr__(self, name):
+            return getattr(import_module("pandas"), name)
+
+    pd = _Pandas()
+
+__all__ = ["Data", "Indices", "Kernel", "Mask", "Matrix", "Progress", "Vector", "pd"]
 
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]

@@ -15,7 +15,8 @@ from joblib import delayed
 from numpy.typing import NDArray
 
 from ..data.columns import Columns
-from ..data.target import Target, check_same_rows
+from ..data.messages import refuse_other_rows
+from ..data.target import Target
 from ..measures.protocol import ONCE, Measure, Part, Use
 from ..runs.blocks import one_blas_thread, open_pool, run_blocks
 from ..runs.work import Work
@@ -42,7 +43,7 @@ class Associator:
 
     def with_target(self, target: Target) -> Vector:
         """Association of every feature with the target."""
-        check_same_rows(self.columns, target)
+        refuse_other_rows(self.columns.n_rows, "y", target.n_rows)
         with open_pool(self.work.n_jobs) as pool:
             response = self.measure.prepare_target(target)
             if self.keep:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from ..runs.files import replacing
+from ..types import pd
 from .folders import ANSWER, check_folder
 from .options import keep_command, recipe_of
 from .tables import covariates_and_groups, name_of, read_table, target_of
@@ -33,15 +34,23 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
     console.quiet = options["quiet"]
     begin(f"Reading {file}")
     found = _selected(file, options)
-    _write_and_show(found, folder, context, options)
+    from .display import show_answer, show_report
+    from .next_steps import next_steps
+    from .outputs import write_outputs
+
+    written = write_outputs(found, folder)
+    if options["json"]:
+        sys.stdout.write(found.to_json() + "\n")
+        return
+    if not options["quiet"]:
+        show_answer(found, next_steps(found, context, options, folder))
+    show_report(written[-1], options["quiet"])
 
 
 def _selected(file: Path, options: dict[str, Any]) -> Selection:
     """What is selected from a file; the settings are checked before it is read."""
     recipe = recipe_of(options)
     data = read_table(file, options)
-    for said in data.notes:
-        note(f"Note: {said}.")
     if options["feature_groups"] is not None:
         from ..data.feature_groups import groups_named
 
@@ -64,22 +73,6 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
             run_dir=options["run_dir"],
         )
     return replace(found, source={"target column": data.target, **data.source})
-
-
-def _write_and_show(
-    found: Selection, folder: Path, context: typer.Context, options: dict[str, Any]
-) -> None:
-    from .display import show_answer, show_report
-    from .next_steps import next_steps
-    from .outputs import write_outputs
-
-    written = write_outputs(found, folder)
-    if options["json"]:
-        sys.stdout.write(found.to_json() + "\n")
-        return
-    if not options["quiet"]:
-        show_answer(found, next_steps(found, context, options, folder))
-    show_report(written[-1], options["quiet"])
 
 
 def saved_selection(file: Path) -> Selection:
@@ -111,7 +104,6 @@ def _saved_in(path: Path) -> Path:
 def simulate_table(design: str, n: int, p: int, seed: int, path: Path) -> None:
     """Draw a design and write it as a table."""
     import numpy as np
-    import pandas as pd
 
     from ..designs import simulate
     from .outputs import write_csv
@@ -123,13 +115,6 @@ def simulate_table(design: str, n: int, p: int, seed: int, path: Path) -> None:
         write_csv(frame, unfinished)
     true = ", ".join(f"x{k}" for k in data.support)
     typer.echo(f"{path}: {n} samples of {p} features; true ones: {true}")
-
-
-def print_example(study: str) -> None:
-    """Print the example table as CSV."""
-    from ..example_table import load_example
-
-    typer.echo(load_example(study).to_csv(index=False, lineterminator="\n"), nl=False)
 
 
 def demonstrate(

@@ -13,7 +13,6 @@ import typer
 from typer import Argument, Option
 
 from .options import EachOptionOnce, configured, resumed
-from .terminal import clear_errors
 
 # Those of `smrmr.designs`, which takes long to load.
 DESIGNS = (
@@ -145,14 +144,13 @@ def select(
 
     Example: smrmr example > table.csv && smrmr select table.csv --target response --fdr 0.1
     """
-    with clear_errors():
-        from .actions import select_features
+    from .actions import select_features
 
-        if resume is None:
-            options = configured(context, config, get_type_hints(select))
-        else:
-            options = resumed(context, resume)
-        select_features(context, options)
+    if resume is None:
+        options = configured(context, config, get_type_hints(select))
+    else:
+        options = resumed(context, resume)
+    select_features(context, options)
 
 
 @app.command(cls=EachOptionOnce)
@@ -173,10 +171,9 @@ def rank(
 
     Example: smrmr rank table.csv --target response --method mrmr -k 20
     """
-    with clear_errors():
-        from .ranking import rank_features
+    from .ranking import rank_features
 
-        rank_features(dict(context.params))
+    rank_features(dict(context.params))
 
 
 @app.command(cls=EachOptionOnce)
@@ -185,10 +182,9 @@ def explain(file: Answer, feature: Annotated[str, Argument(help="Name of a featu
 
     Example: smrmr explain smrmr-table gene010
     """
-    with clear_errors():
-        from .actions import saved_selection
+    from .actions import saved_selection
 
-        typer.echo(saved_selection(file).explain(feature))
+    typer.echo(saved_selection(file).explain(feature))
 
 
 @app.command(cls=EachOptionOnce)
@@ -199,10 +195,9 @@ def report(
 
     Example: smrmr report smrmr-table --out report.html
     """
-    with clear_errors():
-        from .actions import draw_report
+    from .actions import draw_report
 
-        draw_report(file, out)
+    draw_report(file, out)
 
 
 @app.command(cls=EachOptionOnce)
@@ -213,10 +208,9 @@ def example(
 
     Example: smrmr example > table.csv
     """
-    with clear_errors():
-        from .actions import print_example
+    from ..example_table import load_example
 
-        print_example(study)
+    typer.echo(load_example(study).to_csv(index=False, lineterminator="\n"), nl=False)
 
 
 @app.command(cls=EachOptionOnce)
@@ -231,10 +225,9 @@ def simulate(
 
     Example: smrmr simulate 1.d -n 200 -p 500 --out demo.csv
     """
-    with clear_errors():
-        from .actions import simulate_table
+    from .actions import simulate_table
 
-        simulate_table(design, n, p, seed, out or Path(f"{design}.csv"))
+    simulate_table(design, n, p, seed, out or Path(f"{design}.csv"))
 
 
 @app.command(cls=EachOptionOnce)
@@ -252,10 +245,9 @@ def demo(
 
     Example: smrmr demo --design 3.b --n 200 --p 200
     """
-    with clear_errors():
-        from .actions import demonstrate
+    from .actions import demonstrate
 
-        demonstrate(design, n, p, fdr, control, seed, out, quiet)
+    demonstrate(design, n, p, fdr, control, seed, out, quiet)
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..data.messages import named
 from ..report.words import counts_by_level, say, statement
 from ..selection import Selection
 from ..types import Indices
@@ -24,8 +25,9 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
         notes = _groups(found) if found.n_groups else _neighbours(found)
         last = "in one group with" if found.n_groups else "most similar"
         said.print(_table(found, last, notes))
-    elif (near_misses := _near_misses(found)).row_count:
-        said.print(near_misses)
+    elif len(near_misses := found.near_misses()):
+        title = "Near misses, to be tested on new data, not findings"
+        said.print(drawn(near_misses.drop(columns="status"), title=title, title_justify="left"))
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
         said.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -44,8 +46,8 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
         said.print(_table(found, "truth", truth[:MOST_IN_DEMO]))
     if len(hits) > MOST_IN_DEMO:
         said.print(f"and {len(hits) - MOST_IN_DEMO} more, in selected.csv.")
-    named = np.concatenate([np.empty(0, np.intp), *found.members])
-    missed = np.count_nonzero(~np.isin(true, named))
+    members = np.concatenate([np.empty(0, np.intp), *found.members])
+    missed = np.count_nonzero(~np.isin(true, members))
     said.print(
         f"{len(true) - missed} true features found, {hits.count(False)} false, {missed} missed."
     )
@@ -66,25 +68,18 @@ def _table(found: Selection, last: str, notes: list[str]) -> Table:
     return table
 
 
-def _near_misses(found: Selection) -> Table:
-    rows = found.near_misses()
-    shown = [name for name in rows if name != "status"]
-    title = "Near misses, to be tested on new data, not findings"
-    names = (name.replace("_", "-") for name in shown)
-    table = Table(*names, title=title, title_justify="left", show_edge=False)
-    for row in rows[shown].itertuples(index=False):
+def drawn(frame: Any, **title: Any) -> Table:
+    """A DataFrame for the terminal."""
+    table = Table(*(name.replace("_", "-") for name in frame), show_edge=False, **title)
+    for row in frame.itertuples(index=False):
         table.add_row(*map(_written, row))
     return table
 
 
 def _groups(found: Selection) -> list[str]:
     """Who else is in the group of each finding."""
-    notes = []
-    for others in found.look_alikes:
-        more = len(others) - MOST_IN_GROUP
-        names = ", ".join(_cut(found.names[j]) for j in others[:MOST_IN_GROUP])
-        notes.append(names + (f" and {more} more" if more > 0 else ""))
-    return notes
+    several = ((_cut(found.names[j]) for j in others) for others in found.look_alikes)
+    return [named(names, MOST_IN_GROUP) for names in several]
 
 
 def _neighbours(found: Selection) -> list[str]:
@@ -94,7 +89,7 @@ def _neighbours(found: Selection) -> list[str]:
 
 
 def _written(cell: Any) -> str:
-    return _cut(cell) if isinstance(cell, str) else f"{cell:.3g}"
+    return _cut(cell) if isinstance(cell, str) else f"{cell:.3g}" if cell % 1 else f"{cell:.0f}"
 
 
 def _cut(name: str) -> str:

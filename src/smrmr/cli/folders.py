@@ -12,21 +12,10 @@ def check_folder(folder: Path, overwrite: bool = False) -> None:
         raise ValueError(f"--out {folder} is a file. Name a folder, which is made if need be.")
     if not folder.exists() or all(path.name.startswith(".smrmr-") for path in folder.iterdir()):
         return
-    if not _holds_answer(folder):
-        raise ValueError(
-            f"the folder {folder} holds files that are no answer of smrmr, and is left alone. Name "
-            "another folder with --out."
-        )
-    if not overwrite:
-        raise ValueError(
-            f"the folder {folder} holds an earlier answer. Say --overwrite to replace it, or name "
-            "another folder with --out."
-        )
-
-
-def _holds_answer(folder: Path) -> bool:
     path = folder / ANSWER
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(BEGINS)) == BEGINS
+    ours = path.is_file() and path.read_bytes().startswith(BEGINS)
+    if not (ours and overwrite):
+        found = "files that are no answer of smrmr, and is left alone. Name"
+        if ours:
+            found = "an earlier answer. Say --overwrite to replace it, or name"
+        raise ValueError(f"the folder {folder} holds {found} another folder with --out.")

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from ..docstrings import parameters_of
-from .terminal import RENAMED, naming
+from .terminal import RENAMED, clear_errors, naming
 from .toml import read_toml
 
 if TYPE_CHECKING:
@@ -45,14 +45,14 @@ WHERE_AND_HOW = ("jobs", "scheduler", "json", "quiet", "out", "overwrite")  # no
 class EachOptionOnce(TyperCommand):
     """Refuses an option that is given twice, of which the last would win unseen.
 
-    Its messages name its options.
+    Its messages name its options, and errors that users can mend are one line.
     """
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; options go by their long names."""
         options = [option for option in self.params if option.param_type_name == "option"]
         flags = {str(o.name): (max(o.opts, key=len), str(o.metavar or "")) for o in options}
-        with naming(flags):
+        with naming(flags), clear_errors():
             return super().invoke(ctx)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
-from ..report.marks import short
 from ..runs.files import replacing
 from ..settings import check_choice
+from ..types import pd
+from .display import drawn
 from .outputs import write_csv
 from .tables import read_table, target_of
-from .terminal import begin, note
+from .terminal import begin
 
 METHODS = ("mrmr", "sis", "hsic-lasso", "smrmr")
 NO_GUARANTEE = (
@@ -36,8 +35,6 @@ def rank_features(options: dict[str, Any]) -> None:
     begin(f"Reading {options['file']}")
     options = dict.fromkeys(("covar", "covar_name", "groups")) | options
     data = read_table(options["file"], options)
-    for said in data.notes:
-        note(f"Note: {said}.")
     how = {"n_jobs": options["jobs"], "max_memory": options["max_memory"]}
     how["target"] = "survival" if options["event"] else options["target_type"]
     table = _ranked(method, k, data.X, target_of(data, options), options["seed"], how)
@@ -54,7 +51,7 @@ def _show(table: Any, options: dict[str, Any]) -> None:
         sys.stdout.write(json.dumps(ranking, allow_nan=False) + "\n")
         return
     said = Console()
-    said.print(_drawn(table))
+    said.print(drawn(table))
     said.print(NO_GUARANTEE, highlight=False)
     if options["out"] is not None:
         said.print(f"Table: {options['out']}", highlight=False, soft_wrap=True)
@@ -62,8 +59,6 @@ def _show(table: Any, options: dict[str, Any]) -> None:
 
 def _ranked(method: str, k: int, X: Any, y: Any, seed: int, how: dict[str, Any]) -> Any:
     """Rank, feature and score of the k best, as a DataFrame; fewer if a method ends before."""
-    import pandas as pd
-
     from ..rivals import MRMR, SIS, HSICLasso
     from ..selector import SmRMR
 
@@ -81,10 +76,3 @@ def _ranked(method: str, k: int, X: Any, y: Any, seed: int, how: dict[str, Any])
         scores, called = selector.scores_[order], "score"
     places = np.arange(1, len(names) + 1)
     return pd.DataFrame({"rank": places, "feature": list(names), called: np.asarray(scores)})
-
-
-def _drawn(table: Any) -> Table:
-    drawn = Table(*(name.replace("_", "-") for name in table), show_edge=False)
-    for place, name, score in table.itertuples(index=False):
-        drawn.add_row(str(place), escape(short(name)), f"{score:.3g}")
-    return drawn

@@ -1,7 +1,5 @@
 """Reads the table that a command asks for: features, target, covariates and groups of rows."""
 
-from __future__ import annotations
-
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -9,6 +7,8 @@ from typing import Any
 from ..data import read_data
 from ..data.dataset import Dataset
 from ..data.files.packed import STANDARD_INPUT
+from ..types import pd
+from .terminal import note
 
 
 def name_of(file: Path) -> str:
@@ -17,7 +17,7 @@ def name_of(file: Path) -> str:
 
 
 def read_table(file: Path, options: dict[str, Any]) -> Dataset:
-    """Read a file as the options of `smrmr select` say."""
+    """Read a file as the options of `smrmr select` say, and tell what was decided on the way."""
     time, event, target = options["time"], options["event"], options["target"]
     if (time is None) != (event is None):
         raise ValueError("survival needs both --time COLUMN and --event COLUMN.")
@@ -27,15 +27,16 @@ def read_table(file: Path, options: dict[str, Any]) -> Dataset:
     beside = [name for name in (*covariates, options["groups"], event) if name]
     how = {name: options[name] for name in signature(read_data).parameters if name in options}
     how |= {"target": time or target, "drop": options["drop"] or (), "beside": beside}
-    return read_data(file, **how)
+    data = read_data(file, **how)
+    for said in data.notes:
+        note(f"Note: {said}.")
+    return data
 
 
 def target_of(data: Dataset, options: dict[str, Any]) -> Any:
     """The target, with its events where it is survival."""
     if options["event"] is None:
         return data.y
-    import pandas as pd
-
     event = data.beside[options["event"]].to_numpy()
     return pd.DataFrame({"event": event, "time": data.y.to_numpy()})
 

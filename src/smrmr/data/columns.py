@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Data, Indices, Mask, Vector
+from ..types import Data, Indices, Mask, Vector, pd
 from .frames import in_pandas, is_frame, read_frame
 from .messages import worst
 from .sources import ColumnSource, SparseColumns, as_source, subset
-from .suspicious import warn_about_ids, warn_about_rare
+from .suspicious import Check, warn_about_columns
 
 MIN_ROWS = 4
 COLUMNS_AT_ONCE = 4096  # whose values are looked at together, at most
@@ -95,7 +95,7 @@ class Columns:
             shapes = f"shape {values.shape} where {asked} was requested"
             raise ValueError(f"the source of X gave {shapes}. Has the file changed?")
         _check_numeric(values)
-        _refuse_gaps(_count_gaps(values), lambda k: self.name(order[k]))
+        _refuse_gaps(values, lambda k: self.name(order[k]))
         return values
 
     def pieces(self) -> Iterator[tuple[int, NDArray[Any]]]:
@@ -103,6 +103,12 @@ class Columns:
         width = max(1, min(COLUMNS_AT_ONCE, BYTES_AT_ONCE // (8 * max(self.n_rows, 1))))
         for start in range(0, self.n_columns, width):
             yield start, self.read(slice(start, start + width))
+
+    def found_by(self, check: Check) -> list[str]:
+        """Names of the columns that a check finds, some columns at a time."""
+        parts = ((slice(i, i + values.shape[1]), values) for i, values in self.pieces())
+        found = (part.start + check(values, self.nominal[part]) for part, values in parts)
+        return [self.name(int(k)) for some in found for k in some]
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Columns:
         """Return the chosen rows and columns; of a source nothing is read yet."""
@@ -120,10 +126,9 @@ class Columns:
 
     def span(self, start: int, stop: int) -> Columns:
         """Columns `start` to `stop`; nothing is copied, and nothing else goes to a worker."""
-        if isinstance(self.data, np.ndarray):
-            return Columns(self.data[:, start:stop], None, self.nominal[start:stop])
-        which = np.arange(start, min(stop, self.n_columns))
-        return Columns(subset(self.data, None, which), None, self.nominal[start:stop])
+        which, array = slice(start, stop), isinstance(self.data, np.ndarray)
+        columns = which if array else np.arange(self.n_columns)[which]
+        return Columns(subset(self.data, None, columns), None, self.nominal[which])
 
     def blocks(self, first: int = 0) -> list[Block]:
         """All columns as rows: the numbers, then nominal ones by number of classes.
@@ -171,9 +176,8 @@ def as_columns(X: Data) -> Columns:
         shape = f"X has {n} rows and {p} columns (n_samples={n})"
         raise ValueError(f"{shape}. At least {MIN_ROWS} rows and one column are needed.")
     if columns.in_memory:
-        _refuse_gaps(_count_gaps(columns.data), columns.name)  # before anything else is said
-        warn_about_rare(columns.pieces(), columns.name)
-        warn_about_ids(columns.pieces(), columns.name)
+        _refuse_gaps(columns.data, columns.name)  # before anything else is said
+        warn_about_columns(columns.found_by, p)
     return columns
 
 
@@ -217,8 +221,6 @@ def _from_array(X: Data) -> Columns:
 
 def _from_objects(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     """Objects that are numbers as numbers; columns of others are refused by name."""
-    import pandas as pd
-
     return read_frame(pd.DataFrame(values, columns=list(names), dtype=object))[0]
 
 
@@ -248,21 +250,16 @@ def _check_numeric(values: NDArray[Any]) -> None:
         )
 
 
-def _count_gaps(data: NDArray[Any] | ColumnSource) -> Indices:
-    """How many values of each column of an array or a sparse matrix are missing or infinite."""
-    if isinstance(data, SparseColumns):
-        stored = data.matrix
-        _check_numeric(stored.data)
-        before = np.concatenate([[0], np.cumsum(~np.isfinite(stored.data))])
-        return np.asarray(np.diff(before[stored.indptr]))
+def _refuse_gaps(data: NDArray[Any] | ColumnSource, name: Callable[[int], str]) -> None:
+    """Refuse columns of an array or a sparse matrix that have missing or infinite values."""
     gaps = np.zeros(data.shape[1], dtype=np.intp)
-    if isinstance(data, np.ndarray) and data.dtype.kind == "f":
+    if isinstance(data, SparseColumns):
+        _check_numeric(data.matrix.data)
+        before = np.concatenate([[0], np.cumsum(~np.isfinite(data.matrix.data))])
+        gaps = np.diff(before[data.matrix.indptr])
+    elif isinstance(data, np.ndarray) and data.dtype.kind == "f":
         for start, values in Columns.bare(data).pieces():
             gaps[start : start + values.shape[1]] = (~np.isfinite(values)).sum(axis=0)
-    return gaps
-
-
-def _refuse_gaps(gaps: Indices, name: Callable[[int], str]) -> None:
     if gaps.any():
         raise ValueError(
             f"{np.count_nonzero(gaps)} of {len(gaps)} columns of X have missing or infinite values "

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..problems import Problem, setting, warn
-from ..types import Data, Indices, Matrix, Vector
+from ..types import Data, Indices, Matrix, Vector, pd
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
-from .messages import named, quoted
+from .messages import quoted, refuse_missing, refuse_other_rows
 from .ranks import average_ranks
 from .scaling import unit_columns
 from .sources import Which
@@ -24,7 +24,6 @@ KNOTS = (-1.0, 0.0, 1.0)  # of the linear spline of a number, in normal scores
 ROUNDING = 1e-7  # of a column's length, up to which its residual is rounding alone
 MAX_SPLINE_SHARE = 1 / 5  # of the rows that covariates may take up before numbers become lines
 SAME = 1e-10  # less than 1, from which correlation on two columns are the same
-MAX_SHARE = 1 / 3  # of the rows that covariates may take up
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,13 +130,8 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
             f"{setting('covariates')} has no column.",
             cure="Leave it out if there is nothing to adjust for.",
         )
-    short = [name for name, values in columns.items() if len(values) != n_rows]
-    if short:
-        rows = len(columns[short[0]])
-        raise Problem(
-            f"covariate {short[0]} has {rows} rows and X has {n_rows}.",
-            "They must describe the same samples in the same order.",
-        )
+    for name, values in columns.items():
+        refuse_other_rows(n_rows, f"covariate {name}", len(values))
     designs = [_design(name, values) for name, values in columns.items()]
     if sum(design.shape[1] for design in designs) > MAX_SPLINE_SHARE * n_rows:
         curved = [name for name, d in zip(columns, designs, strict=True) if _is_spline(d)]
@@ -151,16 +145,6 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
     found = Covariates(tuple(columns), np.hstack(designs), owners)
     _warn_if_collinear(found)
     return found
-
-
-def refuse_too_many(names: tuple[str, ...], taken: int, n_rows: int) -> None:
-    """Refuse covariates that take up more than a third of the rows."""
-    if taken > MAX_SHARE * n_rows:
-        raise Problem(
-            f"covariates {named(names)} take up {taken} of {n_rows} rows: a number takes 5, a "
-            "category its levels but one.",
-            f"Use fewer, merge rare levels, or give what repeats as {setting('groups')}.",
-        )
 
 
 def no_covariates(n_rows: int) -> Covariates:
@@ -178,41 +162,33 @@ def _named_columns(given: Data) -> dict[str, Any]:
     if isinstance(given, Mapping):
         return {str(name): in_pandas(values) for name, values in given.items()}
     given = in_pandas(given)
-    if hasattr(given, "iloc") and hasattr(given, "columns"):
-        names = [str(name) for name in given.columns]
-        return {name: given.iloc[:, k] for k, name in enumerate(names)}
-    if hasattr(given, "iloc"):
-        return {str(given.name if given.name is not None else "covariate"): given}
-    values = np.asarray(given)
-    if values.ndim == 1:
-        return {"covariate": values} if values.size else {}
-    if values.ndim != 2:
-        raise Problem(
-            f"{setting('covariates')} is {given!r}, or has no rows and columns.",
-            "Give the columns themselves, such as covariates=table[['age', 'batch']], and leave "
-            "them out of X.",
-        )
-    return {f"covariate {k}": values[:, k] for k in range(values.shape[1])}
+    if not hasattr(given, "iloc"):
+        values = np.asarray(given)
+        if values.ndim not in (1, 2):
+            raise Problem(
+                f"{setting('covariates')} is {given!r}, or has no rows and columns.",
+                "Give the columns themselves, such as covariates=table[['age', 'batch']], and "
+                "leave them out of X.",
+            )
+        if not values.size:
+            return {}
+        given = pd.DataFrame(values).add_prefix("covariate ")
+        given.columns = given.columns if values.ndim == 2 else ["covariate"]
+    elif not hasattr(given, "columns"):
+        given = given.to_frame("covariate" if given.name is None else given.name)
+    return {str(name): given.iloc[:, k] for k, name in enumerate(given.columns)}
 
 
 def _design(name: str, column: Any) -> Matrix:
     """Columns that span what a covariate may do."""
-    import pandas as pd
-
     series = pd.Series(np.asarray(column, dtype=object) if not hasattr(column, "iloc") else column)
-    gaps = int(series.isna().sum())
-    if gaps:
-        raise Problem(
-            f"covariate {name} has {gaps} missing values in {len(series)}.",
-            cure="Fill them, give them a level of their own, or leave these samples out.",
-        )
+    refuse_missing(series.isna().to_numpy(), f"covariate {name}")
     labelled = str(series.dtype) == "category"
     numbers = None if labelled else pd.to_numeric(series, errors="coerce")
     if numbers is None or numbers.isna().any() or series.map(type).eq(str).any():
         return _levels(name, codes_by_appearance(series.astype(str).to_numpy())[0])
     values = numbers.to_numpy(dtype=np.float64)
-    if not np.isfinite(values).all():
-        raise Problem(f"covariate {name} has infinite values.", cure="Replace them.")
+    refuse_missing(~np.isfinite(values), f"covariate {name}")
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
     scores = ndtri((average_ranks(values) - 0.5) / len(values))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
-from ..types import Indices
+from ..types import Indices, pd
 from .files import format_of, is_packed, load, read_in_blocks
 from .files.packed import standard_input
 from .impute import complete, fill_source
@@ -26,9 +26,6 @@ from .tables import (
     with_different_ids,
 )
 from .texts import labels_to_categories
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ROW = "row of the file"  # stands for all features of a sample until they are read
 
@@ -165,8 +162,6 @@ def read_data(
     >>> list(data.X.columns), data.y.tolist()
     (['a', 'b'], [0.1, 0.2, 0.4, 0.3])
     """
-    import pandas as pd
-
     path = Path(path)
     if path.suffix.lower() in (".bim", ".fam"):
         path = path.with_suffix(".bed")

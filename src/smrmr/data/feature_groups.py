@@ -1,13 +1,12 @@
 """Reads groups of features from a table, or from what the data file knows of its features."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
+from ..types import pd
 from .dataset import Dataset
 from .files.format import reading
 from .messages import did_you_mean
@@ -35,8 +34,6 @@ def groups_named(data: Dataset, text: str) -> tuple[dict[str, Any], str]:
 
 
 def _from_table(path: Path) -> dict[str, Any]:
-    import pandas as pd
-
     with reading(path, "a table of features and groups"):
         table = pd.read_csv(path, sep=None, engine="python", dtype=str, keep_default_na=False)
     if table.shape[1] != 2:
@@ -48,14 +45,11 @@ def _from_table(path: Path) -> dict[str, Any]:
 
 
 def _from_column(data: Dataset, name: str) -> dict[str, Any]:
-    if data.about_features is None:
-        raise Problem(
-            f"{setting('feature_groups', name)}: there is no such file, and the data have no table "
-            "of their features (.var, .bim) with a column of that name."
-        )
-    if name not in data.about_features:
-        known = did_you_mean(name, data.about_features.columns)
+    known = data.about_features
+    if known is None or name not in known:
+        close = did_you_mean(name, () if known is None else known.columns)
         given = setting("feature_groups", name)
-        raise Problem(f"{given}: neither a file nor a column.{known}")
-    column = data.about_features[name]
+        where = "" if known is not None else " of a table of features (.var, .bim)"
+        raise Problem(f"{given}: neither a file nor a column{where}.{close}")
+    column = known[name]
     return dict(zip(column.index.astype(str), np.asarray(column.astype(str)), strict=True))

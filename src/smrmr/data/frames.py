@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..types import Data, Mask, Vector
+from ..types import Data, Mask, Vector, pd
 from .messages import named
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def in_pandas(data: Data) -> Data:
@@ -82,9 +79,9 @@ def is_frame(data: Data) -> bool:
     return hasattr(data, "iloc")
 
 
-def has_labels(frame: pd.DataFrame) -> bool:
-    """Whether some columns of a DataFrame are categories, which an array of numbers cannot hold."""
-    return any(str(dtype) == "category" for dtype in frame.dtypes)
+def numeric_columns(frame: pd.DataFrame) -> Mask:
+    """Which columns of a DataFrame hold numbers or booleans."""
+    return np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in frame.dtypes], dtype=bool)
 
 
 def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
@@ -105,7 +102,7 @@ def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
     ([[1.0, 1.0], [0.0, 0.0], [2.0, 1.0]], [False, False])
     """
     labelled = np.array([str(dtype) == "category" for dtype in frame.dtypes], dtype=bool)
-    numeric = np.array([getattr(t, "kind", "O") in "biuf" for t in frame.dtypes], dtype=bool)
+    numeric = numeric_columns(frame)
     if numeric.all():
         # what is small stays so; nullable columns need a float for their missing values
         plain = len(set(frame.dtypes)) == 1 and isinstance(frame.dtypes.iloc[0], np.dtype)
@@ -138,16 +135,12 @@ def _floats(frame: pd.DataFrame) -> NDArray[Any]:
 
 def _levels(column: pd.Series[Any]) -> Vector:
     """Levels by their order, or in the order in which they appear; NaN where missing."""
-    import pandas as pd
-
     codes = column.cat.codes.to_numpy() if column.cat.ordered else pd.factorize(column)[0]
     return np.where(codes < 0, np.nan, codes)
 
 
 def _numbers(column: pd.Series[Any]) -> Vector | None:
     """A column of objects as numbers, NaN where missing; None if some are not numbers."""
-    import pandas as pd
-
     if column.dtype.kind != "O":
         return None
     values = column.to_numpy(dtype=object)

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import Problem, setting
 from ..settings import check_choice
-from ..types import Data, Indices, Matrix, Vector
+from ..types import Data, Indices, Matrix, Vector, pd
+from .frames import numeric_columns
 from .messages import quoted, worst
 from .sources import ColumnSource, Which, names_of, subset
 from .texts import names_like_dates, problems_of_target, problems_of_texts
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
@@ -41,8 +39,6 @@ def complete(
 
     Without a target the features are checked all the same.
     """
-    import pandas as pd
-
     check_choice("missing_target", missing_target, ("refuse", "drop"))
     notes: list[str] = []
     problems: list[Problem] = []
@@ -76,11 +72,10 @@ def complete(
 
 def _constant(features: pd.DataFrame) -> list[str]:
     """Say which columns are the same in all rows."""
-    kinds = np.array([getattr(dtype, "kind", "O") in "biuf" for dtype in features.dtypes], bool)
-    values = features.iloc[:, np.flatnonzero(kinds)].to_numpy()
-    same = np.zeros(len(kinds), dtype=bool)
-    same[kinds] = (values == values[:1]).all(axis=0)
-    for k in np.flatnonzero(~kinds):
+    same = numeric_columns(features)
+    values = features.iloc[:, same].to_numpy()
+    same[same] = (values == values[:1]).all(axis=0)
+    for k in np.flatnonzero(~numeric_columns(features)):
         same[k] = features.iloc[:, k].nunique(dropna=False) == 1
     return [f"constant and never selected: {quoted(features.columns[same])}"] if same.any() else []
 
@@ -126,9 +121,8 @@ def without_missing(frame: pd.DataFrame, how: str) -> tuple[pd.DataFrame, list[s
         note = f"{(~full).sum()} of {len(full)} {kind}s with missing values dropped"
         return frame.iloc[full] if axis == 0 else frame.iloc[:, full], [note]
     some, filled = frame.iloc[:, bad], frame.copy()
-    imputed = Imputer.learned(some, how).fill(some)
-    for i, k in enumerate(bad):
-        filled.isetitem(k, imputed.iloc[:, i])
+    for k, (_, column) in zip(bad, Imputer.learned(some, how).fill(some).items(), strict=True):
+        filled.isetitem(k, column)
     return filled, [f"{values} filled with the column {how.removeprefix('impute-')}"]
 
 
@@ -139,30 +133,9 @@ def _gaps(frame: pd.DataFrame) -> Any:
     return gaps
 
 
-def _fill_of(column: pd.Series[Any], gap: Any, kind: str) -> Any:
-    """The median, mean or mode of a column; labels have only a mode."""
-    known = column[~gap]
-    if known.empty:
-        raise _without_values(column.name)
-    if getattr(column.dtype, "kind", "O") in "biuf":
-        return float(FILLS[kind](known.to_numpy(dtype=np.float64)[:, None])[0])
-    if kind != "mode" and gap.any():
-        labels = f"column {column.name} holds labels, which have no {kind}."
-        raise Problem(labels, cure=f"Use {setting('missing', 'impute-mode')}.")
-    return known.mode().iloc[0]
-
-
 def _without_values(name: Any) -> Problem:
     cure = f"Drop it: {setting('drop', [str(name)])}."
     return Problem(f"column {name} has no value at all.", cure=cure)
-
-
-def _roomy(column: pd.Series[Any]) -> pd.Series[Any]:
-    """A column that takes fractions: nullable whole numbers do not."""
-    nullable = not isinstance(column.dtype, np.dtype)
-    if nullable and getattr(column.dtype, "kind", "O") in "biuf":
-        return column.astype("Float64").astype(np.float64)
-    return column
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,30 +147,38 @@ class Imputer:
     @classmethod
     def learned(cls, X: Data, how: str) -> Imputer:
         """The median, mean or mode of every column of an array or DataFrame."""
-        kind = how.removeprefix("impute-")
-        if not hasattr(X, "iloc"):
-            values = np.asarray(X, dtype=np.float64)
-            known = np.isfinite(values)
-            empty = np.flatnonzero(~known.any(axis=0))
-            if empty.size:
-                raise Problem(f"column {empty[0]} of X has no value at all. Leave it out.")
-            return cls(tuple(FILLS[kind](np.where(known, values, np.nan))))
-        gaps = _gaps(X)
-        return cls(tuple(_fill_of(X.iloc[:, k], gaps[:, k], kind) for k in range(X.shape[1])))
+        frame, kind = _as_frame(X), how.removeprefix("impute-")
+        gaps, numeric = _gaps(frame), numeric_columns(frame)
+        for k in np.flatnonzero(gaps.all(axis=0)):
+            raise _without_values(frame.columns[k])
+        values = np.empty(len(numeric), dtype=object)
+        numbers = frame.iloc[:, numeric].to_numpy(dtype=np.float64, na_value=np.nan)
+        values[numeric] = FILLS[kind](np.where(gaps[:, numeric], np.nan, numbers))
+        for k in np.flatnonzero(~numeric):
+            if kind != "mode" and gaps[:, k].any():
+                labels = f"column {frame.columns[k]} holds labels, which have no {kind}."
+                raise Problem(labels, cure=f"Use {setting('missing', 'impute-mode')}.")
+            values[k] = frame.iloc[:, k].mode().iloc[0]
+        return cls(tuple(values))
 
     def fill(self, X: Data) -> Any:
         """Fill an array or DataFrame; one without gaps stays as it is."""
-        if not hasattr(X, "iloc"):
-            values = np.asarray(X)
-            if values.dtype.kind != "f" or np.isfinite(values).all():
-                return X
-            return np.where(np.isfinite(values), values, np.asarray(self.values, dtype=np.float64))
-        gaps = _gaps(X)
-        filled = X.copy()
+        frame = _as_frame(X)
+        gaps, numeric = _gaps(frame), numeric_columns(frame)
+        if not gaps.any():
+            return X
+        filled = frame.copy()
         for k in np.flatnonzero(gaps.any(axis=0)):
-            column = _roomy(X.iloc[:, k])
+            column = frame.iloc[:, k]
+            if numeric[k] and not isinstance(column.dtype, np.dtype):  # which takes no fractions
+                column = column.astype("Float64").astype(np.float64)
             filled.isetitem(k, column.where(~gaps[:, k], self.values[k]))
-        return filled
+        return filled if frame is X else filled.to_numpy()
+
+
+def _as_frame(X: Data) -> Any:
+    """A DataFrame, which an array becomes."""
+    return X if hasattr(X, "iloc") else pd.DataFrame(np.asarray(X, dtype=np.float64))
 
 
 @dataclass(frozen=True)

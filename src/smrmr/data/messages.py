@@ -19,10 +19,11 @@ WITH_COMMA = re.compile(  # 1,234.5 and 1.234,5 and 3,5
 )
 
 
-def named(names: Iterable[Any]) -> str:
-    """The first five names, and how many more there are."""
+def named(names: Iterable[Any], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
     names = [str(name) for name in names]
-    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def quoted(names: Iterable[Any]) -> str:
@@ -82,19 +83,30 @@ def refuse_all(problems: Sequence[Problem]) -> None:
         raise Problem(f"{len(problems)} things must be mended:{''.join(numbered)}")
 
 
-def refuse_commas(values: Iterable[Any], what: str, advice: str) -> None:
-    """Refuse texts that all are numbers once their commas are read as a spreadsheet reads them."""
-    example = None
-    for value in values:
-        text = str(value).strip()
-        if WITH_COMMA.fullmatch(text):
-            example = example or text
-        elif not WITHOUT_COMMA.fullmatch(text):
-            return
-    if example is not None:
+def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
+    """Refuse values of which some are missing."""
+    if missing.any():
         raise Problem(
-            f"{what} holds text such as {example!r}, which looks like a number with a decimal "
-            "comma or with separators of thousands.",
-            "Write numbers with a decimal point and nothing between the thousands, such as 3.5 and "
-            f"1234{advice}",
+            f"{what} has {missing.sum()} missing or infinite values in {missing.size}.",
+            cure="Drop these samples everywhere, or fill them.",
         )
+
+
+def refuse_other_rows(n_rows: int, what: str, n_other: int) -> None:
+    """Refuse what has not as many rows as X."""
+    if n_rows != n_other:
+        raise Problem(
+            f"X has {n_rows} rows and {what} has {n_other}.",
+            "They must describe the same samples in the same order.",
+        )
+
+
+def number_with_comma(texts: Iterable[str]) -> str | None:
+    """The first number with a comma, as spreadsheets write them, if all these texts are numbers."""
+    found = None
+    for text in texts:
+        if WITH_COMMA.fullmatch(text):
+            found = found or text
+        elif not WITHOUT_COMMA.fullmatch(text):
+            return None
+    return found

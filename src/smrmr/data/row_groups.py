@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import Problem, setting, warn
-from ..types import Data, Indices, Mask, Matrix
+from ..types import Data, Indices, Mask, Matrix, pd
 from .columns import Columns, codes_by_appearance
 from .covariates import Covariates, category
 from .frames import in_pandas
+from .messages import refuse_missing, refuse_other_rows
 
 FEW_GROUPS = 10  # whose means are hardly enough to find anything
 INFORMATIVE = 0.5  # share of groups within which the target should change
@@ -52,23 +53,14 @@ INDEPENDENT_ROWS = RowGroups()
 
 def read_row_groups(groups: Data, n_rows: int) -> Indices:
     """The group of every row, numbered in order of appearance."""
-    import pandas as pd
-
     if isinstance(groups, str):
         raise Problem(
             f"{setting('groups')} is {groups!r}.",
             f"Give the column itself, such as groups=table[{groups!r}], and leave it out of X.",
         )
     names = pd.Series(np.asarray(in_pandas(groups), dtype=object).ravel())
-    if len(names) != n_rows:
-        raise Problem(
-            f"{setting('groups')} has {len(names)} values and X has {n_rows} rows.", "One each."
-        )
-    if names.isna().any():
-        raise Problem(
-            f"{setting('groups')} has {int(names.isna().sum())} missing values.",
-            cure="Give these rows a group of their own, or leave them out everywhere.",
-        )
+    refuse_other_rows(n_rows, setting("groups"), len(names))
+    refuse_missing(names.isna().to_numpy(), setting("groups"))
     codes, n_groups = codes_by_appearance(names.astype(str).to_numpy())
     if n_groups == 1:
         raise Problem("all rows are in one group, so that none can be compared with another.")

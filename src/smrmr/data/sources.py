@@ -193,7 +193,7 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "tocsc") and hasattr(X, "toarray")
 
 
-def subset(source: Any, rows: Indices | None, columns: Indices | None) -> Any:
+def subset(source: Any, rows: Indices | None, columns: Any) -> Any:
     """Some rows and columns of an array or of a source; of a file nothing is read yet."""
     if isinstance(source, np.ndarray):
         values = source if columns is None else source[:, columns]

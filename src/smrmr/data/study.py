@@ -12,8 +12,8 @@ from ..problems import Problem, setting
 from ..settings import check_choice
 from ..types import Data, Indices
 from .columns import Columns, as_columns
-from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates, refuse_too_many
-from .messages import position_of, quoted
+from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates
+from .messages import named, position_of, quoted, refuse_other_rows
 from .row_groups import (
     INDEPENDENT_ROWS,
     RowGroups,
@@ -26,7 +26,9 @@ from .row_groups import (
     warn_if_few,
 )
 from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_repeats
-from .target import Target, as_outputs, as_target, check_same_rows, columns_of, kind_of, take_rows
+from .target import Target, as_outputs, as_target, columns_of, kind_of, take_rows
+
+MAX_COVARIATES = 1 / 3  # share of the rows that covariates may take up
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +92,7 @@ def read_study(
     """
     study = Study(as_columns(X), as_target(y, target))
     kind_of(study.target).check(study.target)
-    check_same_rows(study.columns, study.target)
+    refuse_other_rows(study.columns.n_rows, "y", study.target.n_rows)
     several = covariates if isinstance(covariates, Mapping) else {}
     each = {f"covariates[{name!r}]": column for name, column in several.items()}
     warn_about_index(X, {"y": y, "covariates": covariates, **each, "groups": groups})
@@ -103,9 +105,8 @@ def read_study(
             f"{setting('aggregate')} needs {setting('groups')}: which rows belong together."
         )
     elif study.columns.in_memory:
-        columns = study.columns
-        warn_about_repeated_ids(columns.pieces(), columns.nominal, columns.name)
-        warn_about_repeats((columns.n_rows, columns.n_columns), columns.read)
+        warn_about_repeated_ids(study.columns.found_by)
+        warn_about_repeats(study.columns.data.shape, study.columns.read)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     refuse_explained(study)
@@ -155,14 +156,12 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
     names = [columns.name(k) for k in range(columns.n_columns)]
     kept = np.unique([position_of(name, names, "always_keep") for name in asked])
     values = columns.read(kept)
-    given = read_covariates(
-        {
-            names[k]: column.astype(str) if columns.nominal[k] else column
-            for k, column in zip(kept, values.T, strict=True)
-        },
-        columns.n_rows,
-    )
-    return replace(study.adjusting_for(given), always_kept=kept)
+    given = {
+        names[k]: column.astype(str) if columns.nominal[k] else column
+        for k, column in zip(kept, values.T, strict=True)
+    }
+    study = study.adjusting_for(read_covariates(given, columns.n_rows))
+    return replace(study, always_kept=kept)
 
 
 def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
@@ -219,4 +218,9 @@ def refuse_explained(study: Study) -> None:
     taken_by_groups = groups.n_groups - 1 if groups.comparison == "within" else 0
     if study.covariates is not None:
         taken, n_rows = len(given.basis) - taken_by_groups, study.columns.n_rows - taken_by_groups
-        refuse_too_many(study.covariates.names, taken, n_rows)
+        if taken > MAX_COVARIATES * n_rows:
+            raise Problem(
+                f"covariates {named(study.covariates.names)} take up {taken} of {n_rows} rows: a "
+                "number takes 5, a category its levels but one.",
+                f"Use fewer, merge rare levels, or give what repeats as {setting('groups')}.",
+            )

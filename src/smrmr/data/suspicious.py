@@ -1,13 +1,13 @@
 """Warns about data that are likely to mislead: rare values, ids, repeated rows, other indices."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import setting, warn
-from ..types import Data, Indices, Mask
+from ..types import Data, Indices, Mask, pd
 from .frames import is_frame
 from .messages import named
 from .scaling import unit_columns
@@ -25,22 +25,40 @@ FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients 
 MOST_PER_ID = 10  # rows per patient or plate, on average; with more it may be a class
 
 
-Pieces: TypeAlias = "Iterable[tuple[int, NDArray[Any]]]"
-"""Columns, some at a time: the number of the first, and their values."""
+Check: TypeAlias = Callable[[NDArray[Any], Mask], Indices]
+"""Finds some of a few columns by their values, and by which of them are nominal."""
+Find: TypeAlias = Callable[[Check], list[str]]
+"""Names of all columns that a check finds."""
 
 
-def warn_about_rare(pieces: Pieces, name: Callable[[int], str]) -> None:
-    """Name the columns that are constant but for fewer than 5 values."""
-    rare = [start + int(k) for start, values in pieces for k in _rare(values)]
-    if rare:
+def warn_about_columns(find: Find, n_columns: int) -> None:
+    """Name the columns that are constant but for a few values, and those that look like ids."""
+    if rare := find(_rare):
         warn(
-            f"columns {named(map(name, rare))} have fewer than {MIN_OTHER_VALUES} "
-            "values that differ from their most frequent one, so their association is large even "
-            "by chance. Read them with care, or drop the columns."
+            f"columns {named(rare)} have fewer than {MIN_OTHER_VALUES} values that differ from "
+            "their most frequent one, so their association is large even by chance. Read them "
+            "with care, or drop the columns."
+        )
+    if 0 < len(ids := find(_ids)) <= min(MAX_COLUMNS_OF_IDS, n_columns / 2):
+        warn(
+            f"columns {named(ids)} look like sample ids: they count the rows, or hold every number "
+            "of a range once. If they are ids, drop the columns (of a file by "
+            f"{setting('id')} or {setting('drop')}), for ids of sorted rows pass for features."
         )
 
 
-def _rare(values: NDArray[Any]) -> Indices:
+def warn_about_repeated_ids(find: Find) -> None:
+    """Name the columns that look like ids of patients or plates of several rows each."""
+    if 0 < len(ids := find(_repeated_ids)) <= MAX_COLUMNS_OF_IDS:
+        warn(
+            f"columns {named(ids)} look like ids of patients, plates or the like, of several rows "
+            "each. If they are, rows are not independent: leave the columns out of X and say which "
+            f"rows belong together, {setting('groups', ...)}."
+        )
+
+
+def _rare(values: NDArray[Any], _: Mask) -> Indices:
+    """Columns that are constant but for fewer than 5 values."""
     off_mode = _count_off_mode(values)
     return np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
 
@@ -66,39 +84,22 @@ def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
     return counts
 
 
-def warn_about_ids(pieces: Pieces, name: Callable[[int], str]) -> None:
-    """Name the columns that look like sample ids: with sorted rows they are related to the target.
+def _ids(values: NDArray[Any], _: Mask) -> Indices:
+    """Columns that look like sample ids: with sorted rows they are related to the target.
 
     Such a column holds whole numbers that go up or down by the same step from row to row, or
     every number of a range once, in any order. Numbers that are merely all different are not
-    named, for read counts of a gene often are; nor are more than 5 columns, or more than half of
-    them, which are ranks rather than ids. The first rows rule out nearly all columns.
+    named, for read counts of a gene often are. The first rows rule out nearly all columns.
     """
-    found: list[int] = []
-    p = 0
-    for start, values in pieces:
-        p = start + values.shape[1]
-        if len(values) < MIN_ROWS_OF_IDS:
-            return
-        found += [start + int(k) for k in _likely_ids(values) if _counts(values[:, k])]
-        if len(found) > MAX_COLUMNS_OF_IDS:
-            return
-    if 0 < len(found) <= min(MAX_COLUMNS_OF_IDS, p / 2):
-        warn(
-            f"columns {named(map(name, found))} look like sample ids: they count the rows, or hold "
-            "every number of a range once. If they are ids, drop the columns (of a file by "
-            f"{setting('id')} or {setting('drop')}), for ids of sorted rows pass for features."
-        )
-
-
-def _likely_ids(values: NDArray[Any]) -> Indices:
-    """Columns whose first rows are different whole numbers, at equal steps or close together."""
     head = values[:MIN_ROWS_OF_IDS].astype(np.float64)
+    if len(head) < MIN_ROWS_OF_IDS:
+        return np.empty(0, np.intp)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are no ids
         steps, ordered = np.diff(head, axis=0), np.sort(head, axis=0)
         whole = (head == np.rint(head)).all(axis=0) & (np.diff(ordered, axis=0) > 0).all(axis=0)
         near = ordered[-1] - ordered[0] < len(values)
-    return np.flatnonzero(whole & ((steps == steps[0]).all(axis=0) | near))
+    likely = np.flatnonzero(whole & ((steps == steps[0]).all(axis=0) | near))
+    return likely[[_counts(values[:, k]) for k in likely]]
 
 
 def _counts(column: NDArray[Any]) -> bool:
@@ -108,27 +109,16 @@ def _counts(column: NDArray[Any]) -> bool:
     return bool((steps == steps[0]).all() or (np.diff(np.sort(column)) == 1).all())
 
 
-def warn_about_repeated_ids(pieces: Pieces, nominal: Mask, name: Callable[[int], str]) -> None:
-    """Name the columns that look like ids of patients or plates of several rows each.
+def _repeated_ids(values: NDArray[Any], nominal: Mask) -> Indices:
+    """Columns that look like ids of patients or plates of several rows each.
 
     Such a column holds ten different whole numbers or more, each of them on two rows or more that
     follow one another; or it is nominal, with so many classes of ten rows or fewer on average.
     """
-    found: list[int] = []
-    for start, values in pieces:
-        labels = nominal[start : start + values.shape[1]]
-        classes = np.where(labels, values.max(axis=0) + 1, 0)
-        many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= len(values))
-        likely = many | ((values[0] == values[1]) & (values[-1] == values[-2]))
-        found += [
-            start + int(k) for k in np.flatnonzero(likely) if many[k] or _names_runs(values[:, k])
-        ]
-    if 0 < len(found) <= MAX_COLUMNS_OF_IDS:
-        warn(
-            f"columns {named(map(name, found))} look like ids of patients, plates or the like, of "
-            "several rows each. If they are, rows are not independent: leave the columns out of X "
-            f"and say which rows belong together, {setting('groups', ...)}."
-        )
+    classes = np.where(nominal, values.max(axis=0) + 1, 0)
+    many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= len(values))
+    likely = np.flatnonzero(many | ((values[0] == values[1]) & (values[-1] == values[-2])))
+    return likely[[many[k] or _names_runs(values[:, k]) for k in likely]]
 
 
 def _names_runs(column: NDArray[Any]) -> bool:
@@ -193,7 +183,5 @@ def _is_labelled(data: Data) -> bool:
     """Whether data are a pandas table or column whose rows were given labels."""
     if not is_frame(data):
         return False
-    import pandas as pd  # loaded already
-
     index = data.index
     return not (isinstance(index, pd.RangeIndex) or index.equals(pd.RangeIndex(len(index))))

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
+from ..types import pd
 from .files import Table, load
+from .frames import numeric_columns
 from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 IN_COLUMNS = "Your samples seem to be columns"
 
@@ -115,8 +114,6 @@ def take_columns(
 
     Also returns what is wrong with names that are not found.
     """
-    import pandas as pd
-
     found, problems = {}, []
     for name in names:
         if name in table.about:
@@ -172,9 +169,9 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
     if all(_is_number(column) for column in features.columns):
         return f" Its first line holds numbers ({named(features.columns)}): add a line of names."
     values = features if named_rows else features.iloc[:, 1:]
-    numeric = all(getattr(dtype, "kind", "O") in "biuf" for dtype in values.dtypes)
-    text = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
-    if not transpose and text and numeric and len(features) > features.shape[1]:
+    names = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
+    tall = names and numeric_columns(values).all() and len(features) > features.shape[1]
+    if tall and not transpose:
         return (
             f" {IN_COLUMNS}, and your features rows ({named(ids)}): then use "
             f"{setting('transpose', True)}; a target in another table is joined by "

@@ -8,7 +8,7 @@ import numpy as np
 from ..problems import Problem
 from ..settings import check_choice
 from ..types import Data, Indices, Vector
-from .columns import MIN_ROWS, Columns, codes_by_appearance
+from .columns import MIN_ROWS, codes_by_appearance
 from .frames import in_pandas
 from .targets.arrays import read_array
 from .targets.numbers import Numbers
@@ -57,15 +57,6 @@ def as_outputs(columns: Sequence[Vector]) -> Target:
     if len(columns) == 1:
         return Target("continuous", columns[0])
     return Target("multi-output", np.stack(columns, axis=1))
-
-
-def check_same_rows(columns: Columns, target: Target) -> None:
-    """Refuse features and a target of different lengths."""
-    if columns.n_rows != target.n_rows:
-        raise Problem(
-            f"X has {columns.n_rows} rows and y has {target.n_rows}.",
-            "They must describe the same samples in the same order.",
-        )
 
 
 def as_variable(x: Data, name: str) -> Target:

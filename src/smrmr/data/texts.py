@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..problems import Problem, setting
-from .messages import WITH_COMMA, WITHOUT_COMMA, named, quoted
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ..types import pd
+from .frames import numeric_columns
+from .messages import WITHOUT_COMMA, named, number_with_comma, quoted
 
 GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
     ".", "-", "--", "?", "na", "n.a.", "N.A.", "nd", "n.d.", "ND", "N.D.", "missing", "unknown",
@@ -74,8 +73,6 @@ def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
 
 def _as_numbers(column: pd.Series[Any]) -> tuple[Any, set[str]] | None:
     """The numbers that a column of text holds, and its marks of missing ones; None for text."""
-    import pandas as pd
-
     known = column.dropna()
     if known.empty or not all(_may_be_number(value) for value in known.iloc[:3]):
         return None
@@ -119,22 +116,21 @@ def problems_of_target(known: pd.Series[Any]) -> list[Problem]:
 
 def problems_of_texts(features: pd.DataFrame) -> list[Problem]:
     """What is wrong with columns that hold neither numbers nor labels, one problem per kind."""
-    faults: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    faults: dict[tuple[str, str], list[tuple[str, Fault]]] = {}
     for k in _texts(features):
-        fault = fault_of(features.iloc[:, k])
-        if fault is not None:
-            name = str(features.columns[k])
-            faults.setdefault((fault.holds, fault.cure), []).append((name, fault.example))
-    return [_problem(holds, cure, found) for (holds, cure), found in faults.items()]
+        if fault := fault_of(features.iloc[:, k]):
+            alike = faults.setdefault((fault.holds, fault.cure), [])
+            alike.append((str(features.columns[k]), fault))
+    return [_problem(found) for found in faults.values()]
 
 
-def _problem(holds: str, cure: str, found: list[tuple[str, str]]) -> Problem:
-    names = [name for name, _ in found]
+def _problem(columns: list[tuple[str, Fault]]) -> Problem:
+    names, fault = [name for name, _ in columns], columns[0][1]
     what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
-    cure = cure.replace(ID, setting("id", names[0]))
+    cure = fault.cure.replace(ID, setting("id", names[0]))
     more = " and so on" if len(names) > 3 else ""
     drop = f"{cure}, or leave them out: {setting('drop', names[:3])}{more}."
-    return Problem(f"{what} {Fault(holds, '', found[0][1]).found}.", cure=drop)
+    return Problem(f"{what} {fault.found}.", cure=drop)
 
 
 def fault_of(column: pd.Series[Any]) -> Fault | None:
@@ -170,14 +166,12 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
     if _all(AMOUNT, texts):
         cure = "Write numbers alone, such as 12.5 for 12.5%"
         return Fault("amounts of money or per cent", cure, repr(texts[0]))
-    with_comma = [text for text in texts if WITH_COMMA.fullmatch(text)]
-    plain = [text for text in texts if WITHOUT_COMMA.fullmatch(text)]
-    if with_comma and len(with_comma) + len(plain) == len(texts):
+    if with_comma := number_with_comma(texts):
         cure = (
             f"They look like numbers with a decimal comma (then use {setting('decimal', ',')}) or "
             "with separators of thousands (then write 1234 for 1,234)"
         )
-        return Fault(COMMAS, cure, repr(with_comma[0]))
+        return Fault(COMMAS, cure, repr(with_comma))
     strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
     if 0 < len(strange) < len(known) / 2:
         many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
@@ -212,4 +206,4 @@ def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str
 
 def _texts(frame: pd.DataFrame) -> list[int]:
     """Columns that hold no numbers."""
-    return [k for k, t in enumerate(frame.dtypes) if getattr(t, "kind", "O") not in "biuf"]
+    return np.flatnonzero(~numeric_columns(frame)).tolist()

@@ -6,8 +6,6 @@ Then some two of them do, so columns that no chain of such pairs connects are ne
 and linkage has to look only at connected columns.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

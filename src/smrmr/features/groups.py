@@ -1,7 +1,5 @@
 """Defines Groups: which features are tested together, because they cannot be distinguished."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
 

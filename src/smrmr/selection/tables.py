@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..types import Indices
+from ..types import Indices, pd
 
 if TYPE_CHECKING:
     from .selection import Selection
@@ -68,8 +68,6 @@ def table_of_groups(selection: Selection) -> Any:
 
 def _table(columns: dict[str, Any]) -> Any:
     """A DataFrame; text as objects, since names may hold what text of pandas 3 cannot."""
-    import pandas as pd  # only needed here
-
     for name, values in columns.items():
         if np.asarray(values).dtype.kind in "OU":
             columns[name] = pd.Series(list(values), dtype=object)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...problems import Problem, setting
+from ...types import pd
 from ..messages import did_you_mean
 from ..sources import names_of
 from ..texts import numbers_in_texts
@@ -93,8 +94,6 @@ def read_in_blocks() -> str:
 
 def _in_memory(table: Table, *, whole: bool) -> Table:
     """Read features by their source, unless they are many and may stay where they are."""
-    import pandas as pd
-
     source: Any = table.features
     n, p = source.shape
     if whole:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...problems import Problem, setting
+from ...types import pd
 from .dialect import dialect_of
 from .format import Format, Table
 from .grid import table_of_rows
@@ -37,8 +38,6 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
     How it is written is found out by its first lines, unless it is `said`. After them the file is
     read once, for its values and for its checksum.
     """
-    import pandas as pd
-
     encoding, comment = said.get("encoding"), said.get("comment")
     try:
         with path.open("rb") as file:
@@ -70,15 +69,11 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
 
 
 def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> Problem:
+    excel = f"try {setting('encoding', 'latin-1')} or cp1252; or save it as UTF-8."
+    cure = f"If it was written by Excel or on Windows, {excel}"
     if encoding is not None:
-        return Problem(
-            f"{path} is not {encoding} text: {error}. Try another {setting('encoding')}."
-        )
-    return Problem(
-        f"{path} is not UTF-8 text: {error}.",
-        cure="If it was written by Excel or on Windows, try "
-        f"{setting('encoding', 'latin-1')} or cp1252; or save it as UTF-8.",
-    )
+        cure = f"Try another {setting('encoding')}."
+    return Problem(f"{path} is not {encoding or 'UTF-8'} text: {error}.", cure=cure)
 
 
 def _no_table(path: Path, error: str, comment: str | None) -> Problem:

@@ -1,7 +1,5 @@
 """Finds out how a table of text is written: its encoding, separator and decimal mark."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -6,6 +6,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from ...problems import Problem, setting
+from ...types import pd
 from ..messages import did_you_mean, quoted
 from .format import Format, Table, import_needed, reading
 from .grid import table_of_rows
@@ -14,8 +15,6 @@ from .named_arrays import check_size
 
 def read_excel(path: Path, *, sheet: str | None = None, transpose: bool = False) -> Table:
     """Read the first sheet, or the one named, whose first row that is not empty names columns."""
-    import pandas as pd
-
     import_needed("openpyxl", "Excel files")
     with reading(path, "an Excel file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # remarks about styles and the like

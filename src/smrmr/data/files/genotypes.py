@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...types import pd
 from ..sources import PickledByFields, Which
 from .format import Format, Table, reading
 
@@ -56,14 +57,7 @@ class BedColumns(PickledByFields):
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the SNPs."""
-        path = self.path.with_suffix(".bim")
-        found: list[str] = []
-        with path.open(encoding="utf-8") as file:
-            for line in filter(str.strip, file):
-                cells = line.split(maxsplit=5)
-                _check_width(f"{path}, line {len(found) + 1},", len(cells), BIM_COLUMNS)
-                found.append(cells[1])
-        return tuple(found)
+        return tuple(_read_beside(self.path, ".bim", BIM_COLUMNS).index)
 
     def read(self, columns: Which) -> NDArray[Any]:
         """The SNPs requested."""
@@ -73,8 +67,6 @@ class BedColumns(PickledByFields):
 
 def read_bed(path: Path) -> Table:
     """Read genotypes as counts of the first allele; the phenotype is that of the .fam."""
-    import pandas as pd
-
     source = BedColumns.open(path.absolute())
     about = _read_beside(path, ".fam", FAM_COLUMNS, "phenotype")
     for name in about.columns[len(FAM_COLUMNS) - 2 :]:
@@ -88,13 +80,12 @@ def _read_beside(path: Path, ending: str, wanted: tuple[str, ...], more: str = "
 
     Further columns are called by `more` and a number, or left out.
     """
-    import pandas as pd
-
     other = path.with_suffix(ending)
     with reading(other, "a table"):
         known = pd.read_csv(other, sep=r"\s+", header=None, dtype=str, keep_default_na=False)
     n_columns = known.shape[1]
-    _check_width(other, n_columns, wanted)
+    if n_columns < len(wanted):
+        raise ValueError(f"{other} has {n_columns} columns. It needs {', '.join(wanted)}.")
     names = [*wanted, *(f"{more}{k - len(wanted) + 2}" for k in range(len(wanted), n_columns))]
     known.columns = pd.Index(names)
     return known.iloc[:, : n_columns if more else len(wanted)].set_index("id")
@@ -106,11 +97,6 @@ def _count_lines(path: Path, ending: str) -> int:
         raise FileNotFoundError(f"{path} needs {other.name} beside it, which is missing.")
     with other.open("rb") as file:
         return sum(1 for line in file if line.strip())
-
-
-def _check_width(where: Path | str, n_columns: int, wanted: tuple[str, ...]) -> None:
-    if n_columns < len(wanted):
-        raise ValueError(f"{where} has {n_columns} columns. It needs {', '.join(wanted)}.")
 
 
 BED = Format(("bed", "bim", "fam"), read_bed, open=lambda path, key: BedColumns.open(path))

@@ -1,7 +1,5 @@
 """Makes a table of a header and rows, as files of text and sheets hold them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

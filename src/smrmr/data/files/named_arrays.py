@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...types import pd
 from ..messages import did_you_mean
 from ..sources import ColumnSource, rows_and_columns
 from .format import Table
@@ -32,8 +33,6 @@ def table_of(
 
     Where the arrays are on disk, X is left there: ``source(name, names)`` opens it.
     """
-    import pandas as pd
-
     name = next((k for k in FEATURES if k in found), None)
     if name is None:
         raise ValueError(f"{path} has no array 'X'.{did_you_mean('X', found)}")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ...types import pd
 from ..sources import PickledByFields, Which, rows_and_columns
 from .format import Format, Table, reading
 from .named_arrays import check_size, table_of
@@ -41,8 +42,6 @@ class NpyColumns(PickledByFields):
 
 def read_npy(path: Path) -> Table:
     """Read one array, samples in rows."""
-    import pandas as pd
-
     with reading(path, "a NumPy matrix"), path.open("rb") as file:
         _array_size(file, path.stat().st_size)
         source = NpyColumns(path.absolute())

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
+from ...types import pd
 from .format import Format, Table, import_needed, reading
 from .grid import transposed
 
 
 def read_parquet(path: Path, *, transpose: bool = False) -> Table:
     """Read a Parquet file."""
-    import pandas as pd
-
     import_needed("pyarrow", "Parquet files")
     with reading(path, "Parquet"):
         frame = pd.read_parquet(path)

@@ -8,18 +8,16 @@ import lzma
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...problems import Problem, setting
+from ...types import pd
 from ..messages import did_you_mean
 from .format import Format, Table, import_needed, reading
 from .grid import transposed
 from .named_arrays import FEATURES, MAX_BYTES, check_size, table_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}  # by their first bytes
 ADVICE = 'In R, save a table that can be read: write.csv(NAME, "table.csv")'
@@ -33,7 +31,8 @@ def read_r(path: Path, *, sheet: str | None = None, transpose: bool = False) -> 
         content = library.parser.parse_data(_unpacked(path))
         makers = {**library.conversion.DEFAULT_CLASS_MAP, "data.frame": _data_frame}
         found = library.conversion.convert(content, makers)
-    objects = {str(name): thing for name, thing in _by_name(found).items()}
+    several = isinstance(found, Mapping) and not hasattr(found, "iloc")  # an .rds holds one object
+    objects = {str(name): thing for name, thing in (found if several else {"": found}).items()}
     table = _table(_chosen(objects, sheet, path), path)
     if not transpose:
         return table
@@ -53,8 +52,6 @@ def _unpacked(path: Path) -> bytes:
 
 def _data_frame(columns: Any, attributes: Mapping[str, Any]) -> Any:
     """A data.frame as a DataFrame; a matrix in it gives a column for each of its own."""
-    import pandas as pd
-
     rows = attributes["row.names"]
     counted = len(rows) == 2 and np.ma.is_masked(rows)  # how R writes 1, 2, ..., n
     index = range(1, abs(int(rows[1])) + 1) if counted else [str(row) for row in rows]
@@ -71,8 +68,6 @@ def _data_frame(columns: Any, attributes: Mapping[str, Any]) -> Any:
 
 def _frame(thing: Any) -> pd.DataFrame | None:
     """What R calls a data.frame, a matrix or a vector as a DataFrame; None for anything else."""
-    import pandas as pd
-
     if isinstance(thing, pd.DataFrame):
         return thing
     if hasattr(thing, "dims") and thing.ndim == 2:  # a matrix with names
@@ -89,14 +84,6 @@ def _frame(thing: Any) -> pd.DataFrame | None:
     if isinstance(thing, (np.ndarray, pd.Categorical, pd.Series)) and thing.ndim == 1:
         return pd.DataFrame({"x0": np.asarray(thing) if isinstance(thing, pd.Series) else thing})
     return None
-
-
-def _by_name(found: Any) -> Mapping[str, Any]:
-    """The objects of a file; that of an .rds has no name."""
-    import pandas as pd
-
-    one = isinstance(found, pd.DataFrame) or not isinstance(found, Mapping)
-    return {"": found} if one else found
 
 
 def _chosen(objects: dict[str, Any], name: str | None, path: Path) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...problems import Problem, setting
-from ...types import Indices
+from ...types import Indices, pd
 from ..messages import did_you_mean, named
 from ..sources import PickledByFields, Which, rows_and_columns
 from .format import Format, Table, import_needed, reading
@@ -111,8 +111,6 @@ def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Tab
 
 def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
     """Read the whole of a file in the layout of AnnData before version 0.7."""
-    import pandas as pd
-
     with reading(path, "AnnData"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         data = (library.read_zarr if path.is_dir() else library.read_h5ad)(path)

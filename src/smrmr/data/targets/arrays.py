@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...problems import Problem, setting
-from ...types import Data, Vector
+from ...types import Data, Vector, pd
 from ..columns import refuse_sparse_or_masked
-from ..messages import refuse_commas
+from ..messages import number_with_comma, refuse_missing
 
 
 def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
@@ -40,7 +40,7 @@ def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     if values.dtype.kind == "f":
         with np.errstate(over="ignore"):
             values = values.astype(np.float64)
-        _refuse_missing(~np.isfinite(values), name)
+        refuse_missing(~np.isfinite(values), name)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim not in (1, 2) or values.size == 0:
@@ -69,9 +69,14 @@ def read_numbers(y: Data) -> Vector:
 
 def refuse_text_of_numbers(values: NDArray[Any]) -> None:
     """Refuse text that holds numbers with commas, which would become classes."""
-    if values.dtype.kind == "U":
-        advice = f"; if they are labels, use {setting('target', 'classes')}."
-        refuse_commas(np.unique(values), "y", advice)
+    texts = map(str.strip, np.unique(values).tolist()) if values.dtype.kind == "U" else ()
+    if example := number_with_comma(texts):
+        raise Problem(
+            f"y holds text such as {example!r}, which looks like a number with a decimal comma or "
+            "with separators of thousands.",
+            "Write numbers with a decimal point and nothing between the thousands, such as 3.5 and "
+            f"1234; if they are labels, use {setting('target', 'classes')}.",
+        )
 
 
 def refuse_columns_of_labels(values: NDArray[Any]) -> None:
@@ -90,15 +95,13 @@ def is_category(y: Data) -> bool:
 def category_codes(y: Data, name: str = "y") -> NDArray[Any]:
     """Places of the levels of a category."""
     codes = np.asarray(y.cat.codes if hasattr(y, "cat") else y.codes)
-    _refuse_missing(codes < 0, name)
+    refuse_missing(codes < 0, name)
     return codes
 
 
 def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
     """Numbers if all objects are, else labels; 1 and "1" are different labels."""
-    import pandas as pd
-
-    _refuse_missing(pd.isna(values), name)
+    refuse_missing(pd.isna(values), name)
     objects = values.ravel().tolist()
     if all(isinstance(v, (Real, Decimal)) and not isinstance(v, bool) for v in objects):
         try:
@@ -107,11 +110,3 @@ def _from_objects(values: NDArray[Any], name: str) -> NDArray[Any]:
             raise Problem(f"{name} holds numbers too large for float64.", "Scale them.") from None
     labels = [v if isinstance(v, str) else f"{type(v).__name__}\0{v}" for v in objects]
     return np.array(labels).reshape(values.shape)
-
-
-def _refuse_missing(missing: NDArray[np.bool_], name: str) -> None:
-    if missing.any():
-        raise Problem(
-            f"{name} has {missing.sum()} missing or infinite values in {missing.size}.",
-            cure="Drop these samples everywhere, or fill them.",
-        )

@@ -1,7 +1,5 @@
 """Classes: labels, booleans, categories, and whole numbers of few levels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar

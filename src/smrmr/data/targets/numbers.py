@@ -1,7 +1,5 @@
 """Numbers, one per row or several."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar
 

@@ -1,7 +1,5 @@
 """Stages, of which only the order counts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 

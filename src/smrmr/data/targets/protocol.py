@@ -1,7 +1,5 @@
 """Defines Target, what was read as y, and TargetKind, what every kind of target has to answer."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import ClassVar, Protocol

@@ -7,8 +7,6 @@ residual, the event less what was to be expected, and :math:`\mathrm{sign}(M_i) 
 \delta_i \log(\delta_i - M_i))}` the deviance residual, which has shorter tails.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -17,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...problems import Problem, setting, warn
-from ...types import Data, Indices, Mask, Matrix, Vector
+from ...types import Data, Indices, Mask, Matrix, Vector, pd
 from ..row_groups import vary_within
 from .numbers import Numbers
 from .protocol import Target
@@ -169,23 +167,16 @@ def _cox(design: Matrix, died: Vector, last: NDArray[np.intp]) -> Vector:
 
 
 def _two_columns(y: Data) -> dict[str, NDArray[Any]]:
-    if _has_fields(y):
-        columns = {name: np.asarray(y[name]) for name in y.dtype.names}
-    elif hasattr(y, "iloc") and hasattr(y, "columns"):
-        columns = {str(name): y.iloc[:, k].to_numpy() for k, name in enumerate(y.columns)}
-    else:
-        values = np.asarray(y)
-        if values.ndim != 2:
-            raise Problem(f"survival has shape {values.shape}.", "Events and times are needed.")
-        columns = {f"column {k}": values[:, k] for k in range(values.shape[1])}
-    if len(columns) > 2:
+    if not (hasattr(y, "iloc") and hasattr(y, "columns")):
+        array = np.asarray(y)
+        y = pd.DataFrame(array) if _has_fields(y) else pd.DataFrame(array).add_prefix("column ")
+    columns = {str(name): y.iloc[:, k].to_numpy() for k, name in enumerate(y.columns)}
+    if len(columns) != 2:
         raise Problem(
-            f"survival has {len(columns)} columns ({', '.join(columns)}): an event and a time are "
-            "needed.",
-            cure="Rows that enter late (left truncation) are not supported: leave them out.",
+            f"survival has {len(columns)} columns ({', '.join(columns)}).",
+            "An event and a time are needed.",
+            "Rows that enter late (left truncation) are not supported: leave them out.",
         )
-    if len(columns) < 2:
-        raise Problem("survival has one column.", "An event and a time are needed.")
     return columns
 
 

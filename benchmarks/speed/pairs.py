@@ -78,7 +78,7 @@ def hsic_times(n=1000, p=300, n_tile=96):
     (part,) = smrmr.measures.HSIC().prepare(block, Use(p, n_tile))
     sizes = part.sizes
     counted = (sizes[:, None] * sizes > NEGLIGIBLE).sum() * p * (p - 1) / (2 * n_tile**2)
-    rows = part.rounded
+    rows = part.rows.astype(np.float32)
     product = cpu_time(lambda: rows @ rows[::-1].T, repeat=5)
     needed = product * counted / len(rows) ** 2
     return {

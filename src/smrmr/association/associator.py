@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, is_dataclass, replace
+from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
 from itertools import product
 from tempfile import TemporaryFile
@@ -23,9 +23,7 @@ from ..runs.work import Work
 from ..types import Matrix, Vector
 
 SINGLY = Use(partners=16, at_once=1)  # of features that are asked for one at a time
-LONGEST_SPAN = 4096  # columns of one task of a pass over all of them: some 20 ms of work
 VALUES_AT_ONCE = 2**22  # of columns that are prepared together, whatever the budget
-SPANS = 64  # tasks, at least, for workers to share
 
 
 @dataclass
@@ -47,15 +45,15 @@ class Associator:
         with open_pool(self.work.n_jobs) as pool:
             response = self.measure.prepare_target(target)
             if self.keep:
-                return self._against(response, pool)
-            return self._pass_over(response, self._width(self.measure.tile(target), ONCE), pool)
+                return self._against(response, self._kept_tiles, pool)
+            return self._against(response, self._tiles(self.measure.tile(target), ONCE), pool)
 
     def with_feature(self, k: int) -> Vector:
         """Association of every feature with feature `k`."""
         with open_pool(self.work.n_jobs) as pool:
             (block,) = self.columns.span(k, k + 1).blocks(k)
             (feature,) = self.measure.prepare(block, SINGLY)
-            return self._against(feature, pool)
+            return self._against(feature, self._kept_tiles, pool)
 
     def with_each_other(self) -> Matrix:
         """Association of every pair of features."""
@@ -77,33 +75,14 @@ class Associator:
         diagonal[diagonal > 0] = 1.0
         return out
 
-    def _pass_over(self, response: Part, width: int, pool: Any) -> Vector:
-        """Meet every column once: spans of columns are read at once, and worked on tile by tile."""
-        n, p = self.columns.n_rows, self.columns.n_columns
-        span = max(
-            width, min(p // SPANS, LONGEST_SPAN, self.work.max_memory // (64 * n)) // width * width
-        )
-        starts = range(0, p, span)
-        tasks = [
-            delayed(_relevance_of_span)(
-                self.measure, self.columns.span(start, start + span), width, response
-            )
-            for start in starts
-        ]
-        out = np.zeros(p)
-        for start, (values,) in zip(starts, run_blocks(pool, tasks), strict=True):
-            out[start : start + span] = values
-            self.work.report("relevance", start // span + 1, len(starts))
-        return out
-
-    def _against(self, response: Part, pool: Any) -> Vector:
+    def _against(self, response: Part, tiles: list[_Tile], pool: Any) -> Vector:
         """Meet every column, prepared in an earlier call where there was memory to keep it."""
         out = np.zeros(self.columns.n_columns)
-        tasks = [delayed(_relevance)(tile, response) for tile in self._kept_tiles]
+        tasks = [delayed(_relevance)(tile, response) for tile in tiles]
         for done, arrays in enumerate(run_blocks(pool, tasks), 1):
             for part_columns, values in zip(arrays[::2], arrays[1::2], strict=True):
                 out[part_columns] = values
-            self._keep_or_release(self._kept_tiles[done - 1])
+            self._keep_or_release(tiles[done - 1])
             self.work.report("relevance", done, len(tasks))
         return out
 
@@ -206,20 +185,6 @@ def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
 def _release(tiles: list[_Tile]) -> None:
     for tile in tiles:
         tile.prepared = None
-
-
-def _relevance_of_span(
-    measure: Measure, columns: Columns, width: int, response: Part
-) -> list[NDArray[Any]]:
-    """Values of all columns of a span, which is read once."""
-    loaded = replace(columns, data=columns.values)
-    out = np.zeros(loaded.n_columns)
-    with one_blas_thread():
-        for start in range(0, len(out), width):
-            for block in loaded.span(start, start + width).blocks(start):
-                for part in measure.prepare(block, ONCE):
-                    out[part.columns] = cosines(measure, part, response)[:, 0]
-    return [out]
 
 
 def _relevance(tile: _Tile, response: Part) -> list[NDArray[Any]]:

@@ -11,27 +11,6 @@ Array = NDArray[Any]
 
 SPAN = 64  # small whole numbers lie within such a range
 LOOKED_AT = 16  # values of a row that tell whether it may hold whole numbers
-NARROW_SPAN = 8  # and bytes that are compared with one level after the other within this one
-
-
-@compiled
-def _code_bytes(row: Array, low: Any, high: Any, codes: Array, counts: Array) -> bool:
-    """Code bytes of few neighbouring levels, by vector instructions; False for others."""
-    n_levels = np.int64(high) - low + 1
-    if n_levels > min(NARROW_SPAN, len(counts)):
-        return False
-    for level in range(n_levels):
-        found = 0
-        for i in range(len(row)):
-            found += row[i] == low + level
-        if found == 0:
-            for other in range(level):
-                counts[other] = 0
-            return False
-        counts[level] = found
-    for i in range(len(row)):
-        codes[i] = row[i] - low
-    return True
 
 
 def code_small_integers(values: Array, max_levels: int) -> tuple[Array, Array, Array]:
@@ -67,9 +46,6 @@ def _code(values: Array, seen: Array, codes: Array, counts: Array, levels: Array
             low = row[i] if row[i] < low else low
             high = row[i] if row[i] > high else high
         if not np.float64(high) - np.float64(low) < SPAN:
-            continue
-        if values.itemsize == 1 and _code_bytes(row, low, high, codes[k], counts[k]):
-            levels[k] = np.int64(high) - low + 1
             continue
         for c in range(SPAN):
             seen[c] = 0

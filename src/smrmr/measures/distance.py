@@ -76,7 +76,7 @@ class DistanceCorrelation(Measure):
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; distances of a multi-output one are Euclidean."""
         if target.several:
-            points = KernelPoints.of(unit_scale(target.vectors), DISTANCE)
+            points = _points(unit_scale(target.vectors))
             return DensePart.of(np.zeros(1, np.intp), points)
         return self.prepare(target.block(), ONCE)[0]
 
@@ -108,12 +108,17 @@ def _numeric_parts(block: Block) -> list[Part]:
     few = (steps > 0).sum(axis=1) < STEP_LEVELS
     parts: list[Part] = []
     if few.any():
-        points = KernelPoints.of(x[few][:, None, :], DISTANCE)
+        points = _points(x[few][:, None, :])
         factors = [LowRankFactor.of(centred(_steps(column))) for column in x[few]]
         parts.append(LowRankPart.of(block.columns[few], points, factors))
     if not few.all():
         parts.append(_sorted(block.columns[~few], x[~few], order[~few]))
     return parts
+
+
+def _points(values: NDArray[np.float64]) -> KernelPoints:
+    """Points (k, d, n) whose kernel is minus their distance."""
+    return KernelPoints(values, DISTANCE, np.ones(len(values)))
 
 
 def _steps(x: Vector) -> Matrix:
@@ -136,7 +141,7 @@ def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
     squares = 2 * n * (x**2).sum(axis=1) - 2 * x.sum(axis=1) ** 2
     grand = means.mean(axis=1)
     energies = squares - 2 * n * np.einsum("ki,ki->k", means, means) + n**2 * grand * grand
-    points = KernelPoints.of(x[:, None, :], DISTANCE)
+    points = _points(x[:, None, :])
     return Sorted(columns, points, order, position, means, energies)
 
 

@@ -9,7 +9,7 @@ a time and multiplied.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -21,29 +21,20 @@ from . import kernel_loops as loops
 
 SLAB_ENTRIES = 8192  # of every kernel matrix, written at a time
 FACTOR_ROWS = 128  # of all columns of a part, multiplied at a time
-SMALL = 1e-6  # squared products of rows below this are rounded to float32: an error of about 1e-13
-NEGLIGIBLE = 1e-10  # squared products of rows below this are left out
+NEGLIGIBLE = 1e-10  # squared products of rows of a kernel below this are left out
 
 
 @dataclass(frozen=True, eq=False)
 class KernelPoints:
     """Columns as points (k, d, n) whose kernel matrices can be written.
 
-    A user's `kernel` takes the place of the `kinds`; the `widths` then only scale its values.
+    A user's `kernel` takes the place of the `kind`; the `widths` then only scale its values.
     """
 
     values: NDArray[np.float64]
-    kinds: NDArray[np.int8]
+    kind: int
     widths: Vector
     kernel: Kernel | None = None
-
-    @classmethod
-    def of(
-        cls, values: NDArray[np.float64], kind: int, widths: Vector | None = None
-    ) -> KernelPoints:
-        """Points that all have the same kind of kernel."""
-        kinds = np.full(len(values), kind, np.int8)
-        return cls(values, kinds, np.ones(len(values)) if widths is None else widths)
 
     @property
     def n_rows(self) -> int:
@@ -52,52 +43,50 @@ class KernelPoints:
 
     def take(self, columns: Mask) -> KernelPoints:
         """Return the points of the chosen columns."""
-        chosen = self.values[columns], self.kinds[columns], self.widths[columns]
-        return KernelPoints(*chosen, self.kernel)
+        return replace(self, values=self.values[columns], widths=self.widths[columns])
+
+    def entries(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Rows `start` to `stop` of the kernel matrices, from column `start` on."""
+        out = np.empty((len(self.values), stop - start, self.n_rows - start))
+        if self.kernel is None:
+            loops.kernel_rows(self.values, self.kind, self.widths, start, out)
+            return out
+        for k, points in enumerate(self.values):
+            rows = checked_kernel(self.kernel, points.T, start, stop)
+            out[k] = rows[:, start:] / self.widths[k]
+        return out
 
     def rows(self, start: int, stop: int, means: Matrix) -> Matrix:
-        """Rows `start` to `stop` of the kernel matrices, packed, minus the given row means."""
-        n = self.n_rows
-        out = np.empty((len(self.values), (stop - start) * (2 * n - start - stop + 1) // 2))
-        if self.kernel is None:
-            loops.kernel_rows(self.values, self.kinds, self.widths, means, start, stop, out)
-            return out
-        upper = np.triu(np.ones((stop - start, n - start), dtype=bool))
-        weights = np.sqrt(np.where(np.eye(stop - start, n - start), 1.0, 2.0))
-        for k in range(len(out)):
-            entries = self._kernel_rows(k, start, stop)[:, start:] / self.widths[k]
-            entries += means[k].mean() - means[k, start:stop, None] - means[k, start:]
-            out[k] = (entries * weights)[upper]
-        return out
+        """Rows `start` to `stop`, centred by the given row means, each pair of samples once.
 
-    def matrix(self, k: int) -> Matrix:
-        """Whole kernel matrix of column k, not centred."""
-        n = self.n_rows
-        if self.kernel is not None:
-            return self._kernel_rows(k, 0, n)
-        out = np.empty((n, n))
-        loops.kernel_matrix(self.values[k], self.kinds[k], self.widths[k], out)
-        return out
+        A pair of a sample within these rows and one beyond stands for two entries of the matrix.
+        """
+        out = self.entries(start, stop)
+        out += (means.mean(axis=1)[:, None] - means[:, start:stop])[:, :, None]
+        out -= means[:, None, start:]
+        out[:, :, stop - start :] *= np.sqrt(2.0)
+        return out.reshape(len(out), -1)
 
     def moments(self) -> tuple[Matrix, Vector]:
         """Row means and squared norm of every centred kernel matrix; norm 0 for constants."""
         n = self.n_rows
-        means, energies = np.empty((len(self.values), n)), np.zeros(len(self.values))
-        if self.kernel is None:
-            loops.kernel_moments(self.values, self.kinds, self.widths, means, energies)
-        else:
-            for k in range(len(means)):
-                for start, stop in slabs(n):
-                    entries = self._kernel_rows(k, start, stop) / self.widths[k]
-                    means[k, start:stop] = entries.mean(axis=1)
+        means, squares = np.zeros((len(self.values), n)), np.zeros(len(self.values))
+        for start, stop in slabs(n):
+            entries = self.entries(start, stop)
+            beyond = entries[:, :, stop - start :]
+            means[:, start:stop] += entries.sum(axis=2) / n
+            means[:, stop:] += beyond.sum(axis=1) / n
+            squares += np.einsum("kij,kij->k", entries, entries)
+            squares += np.einsum("kij,kij->k", beyond, beyond)
+        offsets = 2 * n * (means**2).sum(axis=1) - n**2 * means.mean(axis=1) ** 2
+        energies = squares - offsets
+        lost = energies <= 1e-4 * squares  # too much cancelled: sum the centred entries instead
+        if lost.any():
+            points, energies[lost] = self.take(lost), 0.0
             for start, stop in slabs(n):
-                energies += (self.rows(start, stop, means) ** 2).sum(axis=1)
+                energies[lost] += (points.rows(start, stop, means[lost]) ** 2).sum(axis=1)
         energies[(self.values == self.values[:, :, :1]).all(axis=(1, 2))] = 0.0
         return means, energies
-
-    def _kernel_rows(self, k: int, start: int, stop: int) -> Matrix:
-        assert self.kernel is not None
-        return checked_kernel(self.kernel, self.values[k].T, start, stop)
 
 
 def checked_kernel(kernel: Kernel, points: Matrix, start: int, stop: int) -> Matrix:
@@ -172,53 +161,40 @@ class LowRankPart:
     All rows of all factors are in one array (m, n), largest first, so that a row has more than a
     negligible product with the first rows of another part at most. `sizes` are their squared norms
     and `owners` the positions of their columns in the part.
-
-    Of compressed factors `rounded` has all rows in float32 and `rows` only those of which some
-    products are not small. Of others both are the same array.
     """
 
     columns: Indices
     points: KernelPoints | None
-    rows: NDArray[np.floating]
-    rounded: NDArray[np.floating]
+    rows: Matrix
     sizes: Vector
     owners: Indices
     energies: Vector
 
     @classmethod
     def of(
-        cls,
-        columns: Indices,
-        points: KernelPoints | None,
-        factors: Sequence[LowRankFactor],
-        compressed: bool = False,
+        cls, columns: Indices, points: KernelPoints | None, factors: Sequence[LowRankFactor]
     ) -> LowRankPart:
         """Sort the rows of the factors of all columns into one array."""
         energies = np.array([factor.energy for factor in factors])
-        ranks = [len(factor.sizes) for factor in factors]
+        owners = np.repeat(np.arange(len(factors)), [len(factor.sizes) for factor in factors])
         sizes = np.concatenate([factor.sizes for factor in factors])
         order = np.argsort(-sizes, kind="stable")
-        sizes, owners = sizes[order], np.repeat(np.arange(len(factors)), ranks)[order]
-        exact = len(sizes)
-        if compressed:  # whole blocks of rows
-            exact = -(-int((sizes > SMALL).sum()) // FACTOR_ROWS) * FACTOR_ROWS
-        rows = _sorted_rows(factors, owners[:exact], np.float64)
-        rounded = _sorted_rows(factors, owners, np.float32) if compressed else rows
-        return cls(columns, points, rows, rounded, sizes, owners, energies)
+        rows = np.concatenate([factor.rows for factor in factors])[order]
+        return cls(columns, points, rows, sizes[order], owners[order], energies)
 
 
 KernelPart: TypeAlias = DensePart | LowRankPart
 
 
 def kernel_parts(
-    columns: Indices, points: KernelPoints, factors: list[LowRankFactor | None], compressed: bool
+    columns: Indices, points: KernelPoints, factors: list[LowRankFactor | None]
 ) -> list[KernelPart]:
     """One part of the columns that have a factor, and one of the others."""
     low = np.array([factor is not None for factor in factors])
     parts: list[KernelPart] = []
     if low.any():
         found = [factor for factor in factors if factor is not None]
-        parts.append(LowRankPart.of(columns[low], points.take(low), found, compressed))
+        parts.append(LowRankPart.of(columns[low], points.take(low), found))
     if not low.all():
         parts.append(DensePart.of(columns[~low], points.take(~low)))
     return parts
@@ -231,8 +207,8 @@ def class_parts(block: Block, limit: int, compress: bool = False) -> list[Kernel
         LowRankFactor.of(centred(one_hot(column)), compress) if column.max() < limit else None
         for column in codes
     ]
-    points = KernelPoints.of(codes[:, None, :], loops.DELTA)
-    return kernel_parts(block.columns, points, factors, compress)
+    points = KernelPoints(codes[:, None, :], loops.DELTA, np.ones(len(codes)))
+    return kernel_parts(block.columns, points, factors)
 
 
 def one_hot(codes: Vector) -> Matrix:
@@ -249,10 +225,10 @@ def slabs(n: int) -> Iterator[tuple[int, int]]:
         start = stop
 
 
-def inner(a: KernelPart, b: KernelPart) -> Matrix:
-    """Inner products of the embeddings of two parts."""
+def inner(a: KernelPart, b: KernelPart, least: float = 0.0) -> Matrix:
+    """Inner products of the embeddings of two parts, less squared products up to `least`."""
     if isinstance(a, LowRankPart) and isinstance(b, LowRankPart):
-        return _inner_low_rank(a, b)
+        return _inner_low_rank(a, b, least)
     return inner_dense(a, b)
 
 
@@ -276,17 +252,6 @@ def centred(rows: Matrix) -> Matrix:
     return np.asarray(rows - rows.mean(axis=1, keepdims=True))
 
 
-def _sorted_rows(
-    factors: Sequence[LowRankFactor], owners: Indices, dtype: type[np.floating]
-) -> NDArray[np.floating]:
-    """Rows of the factors in the order of their owners."""
-    rows = np.empty((len(owners), factors[0].rows.shape[1]), dtype)
-    for k, factor in enumerate(factors):
-        places = np.flatnonzero(owners == k)
-        rows[places] = factor.rows[: len(places)]
-    return rows
-
-
 def _written(part: KernelPart) -> tuple[KernelPoints, Matrix]:
     assert part.points is not None, "a measure without points has factors only"
     if isinstance(part, DensePart):
@@ -294,28 +259,19 @@ def _written(part: KernelPart) -> tuple[KernelPoints, Matrix]:
     return part.points, np.zeros((len(part.columns), part.points.n_rows))
 
 
-def _inner_low_rank(a: LowRankPart, b: LowRankPart) -> Matrix:
+def _inner_low_rank(a: LowRankPart, b: LowRankPart, least: float) -> Matrix:
     """Sums of the squared products of the rows of every two columns.
 
     The product of the sizes of two rows bounds their squared product. Of a part with itself every
     two rows are multiplied once, and a column with itself has its energy.
     """
-    assert a.rounded.dtype == b.rounded.dtype, "compressed and other factors do not meet"
-    small, negligible = (SMALL, NEGLIGIBLE) if a.rounded.dtype == np.float32 else (0.0, 0.0)
     total = np.zeros((len(a.columns), len(b.columns)))
     for start in range(0, len(a.sizes), FACTOR_ROWS):
-        block = slice(start, start + FACTOR_ROWS)
-        bounds = a.sizes[start] * b.sizes
-        first, last = start if a is b else 0, int((bounds > negligible).sum())
-        middle = max(first, int((bounds > small).sum()))
-        for rows_a, rows_b, others in (
-            (a.rows, b.rows, slice(first, middle)),
-            (a.rounded, b.rounded, slice(middle, last)),
-        ):
-            products = rows_a[block] @ rows_b[others].T
-            owned = a.sizes[block], a.owners[block], b.sizes[others], b.owners[others]
-            skip = start + 1 - others.start if a is b else -FACTOR_ROWS
-            loops.add_squares(products, *owned, negligible, skip, total)
+        first, last = start if a is b else 0, int((a.sizes[start] * b.sizes > least).sum())
+        block, others = slice(start, start + FACTOR_ROWS), slice(first, last)
+        products = a.rows[block] @ b.rows[others].T
+        owned = a.sizes[block], a.owners[block], b.sizes[others], b.owners[others]
+        loops.add_squares(products, *owned, least, 1 if a is b else -FACTOR_ROWS, total)
     if a is b:
         total += total.T
         np.fill_diagonal(total, 1.0)

@@ -13,6 +13,7 @@ from ..data.target import Target
 from ..types import Kernel, Matrix
 from . import kernel_loops as loops
 from .embedding import (
+    NEGLIGIBLE,
     DensePart,
     KernelPoints,
     LowRankFactor,
@@ -117,7 +118,7 @@ class HSIC(Measure):
 
     def inner(self, a: Any, b: Any) -> Matrix:
         """Inner products of centred kernel matrices."""
-        return inner(a, b)
+        return inner(a, b, NEGLIGIBLE)
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The column, and a factor of the largest rank while it is found and packed."""
@@ -154,21 +155,24 @@ class HSIC(Measure):
             Of shape (n, n); of classes that of the delta kernel.
         """
         if variable.nominal:
-            return KernelPoints.of(variable.vectors, loops.DELTA).matrix(0)
-        return self._points(variable.vectors).matrix(0)
+            points = KernelPoints(variable.vectors, loops.DELTA, np.ones(1))
+        else:
+            points = self._points(variable.vectors)
+        entries = points.entries(0, points.n_rows)[0]
+        return np.asarray(entries if points.kernel is None else entries * points.widths[0])
 
     def _points(self, values: NDArray[np.float64]) -> KernelPoints:
         """Columns as points (k, d, n) with the width of each."""
         if not isinstance(self.kernel, str):
             heights = [np.abs(checked_kernel(self.kernel, x.T, 0, 1)).max() for x in values]
             widths = np.array([height if height > 0 else 1.0 for height in heights])
-            return KernelPoints(values, np.zeros(len(values), np.int8), widths, self.kernel)
+            return KernelPoints(values, loops.GAUSSIAN, widths, self.kernel)
         kind = KINDS[self.kernel]
         if self.width is not None:
-            return KernelPoints.of(values, kind, np.full(len(values), float(self.width)))
+            return KernelPoints(values, kind, np.full(len(values), float(self.width)))
         values = unit_scale(values)
         widths = np.array([median_distance(column) for column in values])
-        return KernelPoints.of(values, kind, np.where(widths > 0, widths, 1.0))
+        return KernelPoints(values, kind, np.where(widths > 0, widths, 1.0))
 
     def _numeric_parts(self, block: Block, limit: int, compress: bool) -> list[Part]:
         points = self._points(np.asarray(block.values, dtype=np.float64)[:, None, :])
@@ -183,7 +187,7 @@ class HSIC(Measure):
             _factor(points, k, int(levels[k]), limit, compress) if promising[k] else None
             for k in range(len(levels))
         ]
-        return [*kernel_parts(block.columns, points, factors, compress)]
+        return [*kernel_parts(block.columns, points, factors)]
 
 
 def _factor(
@@ -199,7 +203,7 @@ def _factor(
     if n_levels <= FACTORED_LEVELS:  # a small matrix whatever n, factored to the end
         limit, residual = n_levels, 1e-13
     rows = np.empty((limit, n_levels))
-    kernel = points.kinds[k], points.widths[k]
+    kernel = points.kind, points.widths[k]
     rank = loops.cholesky_rows(levels, counts.astype(np.float64), *kernel, residual, rows)
     if rank < 0:
         return None

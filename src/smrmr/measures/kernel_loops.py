@@ -61,71 +61,11 @@ def _kernel_row(points: Array, i: Any, first: int, kind: int, width: float, row:
 
 
 @compiled
-def kernel_matrix(points: Array, kind: int, width: float, out: Array) -> None:
-    """Write the whole kernel matrix of one set of points (d, n)."""
-    for i in range(len(out)):
-        _kernel_row(points, i, 0, kind, width, out[i])
-
-
-@compiled
-def kernel_rows(
-    points: Array, kinds: Array, widths: Array, means: Array, start: int, stop: int, out: Array
-) -> None:
-    """Write rows `start` to `stop` of every centred kernel matrix, upper triangle only.
-
-    Off the diagonal an entry stands for two, so it is multiplied by sqrt(2): inner products of the
-    written rows are inner products of the matrices.
-    """
-    n = points.shape[2]
+def kernel_rows(points: Array, kind: int, widths: Array, start: int, out: Array) -> None:
+    """Write rows of every kernel matrix from `start` on, and from column `start` on."""
     for k in range(len(points)):
-        grand = means[k].mean()
-        at = 0
-        for i in range(start, stop):
-            row = out[k, at : at + n - i]
-            _kernel_row(points[k], i, i, kinds[k], widths[k], row)
-            shift = grand - means[k, i]
-            for j in range(n - i):
-                row[j] = math.sqrt(2.0) * (row[j] + shift - means[k, i + j])
-            row[0] /= math.sqrt(2.0)
-            at += n - i
-
-
-@compiled
-def kernel_moments(
-    points: Array, kinds: Array, widths: Array, means: Array, energies: Array
-) -> None:
-    """Fill the row means and the squared norm of every centred kernel matrix."""
-    n = points.shape[2]
-    row = np.empty(n)
-    for k in range(len(points)):
-        sums = means[k]
-        sums[:] = 0.0
-        squares = 0.0
-        for i in range(n):
-            right = row[: n - i]
-            _kernel_row(points[k], i, i, kinds[k], widths[k], right)
-            total, square = 0.0, 0.0
-            for j in range(1, n - i):
-                sums[i + j] += right[j]
-                total += right[j]
-                square += right[j] * right[j]
-            sums[i] += total + right[0]
-            squares += 2.0 * square + right[0] * right[0]
-        grand, offset = 0.0, 0.0
-        for i in range(n):
-            sums[i] /= n
-            grand += sums[i] / n
-            offset += sums[i] * sums[i]
-        energies[k] = squares - 2.0 * n * offset + n * n * grand * grand
-        if energies[k] > 1e-4 * squares:
-            continue
-        energies[k] = 0.0  # too much cancelled: sum the centred entries instead
-        for i in range(n):
-            right = row[: n - i]
-            _kernel_row(points[k], i, i, kinds[k], widths[k], right)
-            for j in range(n - i):
-                entry = right[j] - sums[i] - sums[i + j] + grand
-                energies[k] += entry * entry if j == 0 else 2.0 * entry * entry
+        for i in range(out.shape[1]):
+            _kernel_row(points[k], start + i, start, kind, widths[k], out[k, i])
 
 
 @compiled
@@ -207,33 +147,25 @@ def _pairs_within(x: Array, distance: float) -> Any:
 
 
 @compiled
-def _middle_distance(x: Array, lower: int, upper: int) -> Any:
-    """Mean of the `lower`-th and `upper`-th smallest distance (from 1) in the sorted `x`.
+def _distance_of_rank(x: Array, rank: int) -> Any:
+    """The `rank`-th smallest distance (from 1) in the sorted `x`.
 
-    Brackets both by counting, in O(n) per count, until few enough distances are left to sort.
+    Brackets it by counting, in O(n) per count, until few enough distances are left to sort.
     """
     n = len(x)
     low, high = 0.0, x[n - 1] - x[0]
     below, upto = _pairs_within(x, low), n * (n - 1) // 2
-    if below >= upper:
+    if below >= rank:
         return 0.0
-    if below >= lower:
-        return 0.5 * _middle_distance(x, upper, upper)
-    halve = False
     while upto - below > n:
-        share = 0.5 if halve else min(max((lower - below) / (upto - below), 0.05), 0.95)
-        halve = not halve  # interpolate and halve in turn: fast on smooth data, safe on any
-        middle = low + (high - low) * share
+        middle = 0.5 * (low + high)
         if not low < middle < high:  # all that is left are ties at high
             return high
         pairs = _pairs_within(x, middle)
-        if pairs >= upper:
+        if pairs >= rank:
             high, upto = middle, pairs
-        elif pairs < lower:
+        else:
             low, below = middle, pairs
-        else:  # the bracket would part them
-            first = _middle_distance(x, lower, lower)
-            return 0.5 * (first + _middle_distance(x, upper, upper))
     found = np.empty(upto - below)
     size, first = 0, 0
     for j in range(n):
@@ -245,7 +177,7 @@ def _middle_distance(x: Array, lower: int, upper: int) -> Any:
             size += 1
             i += 1
     found.sort()
-    return 0.5 * (found[lower - below - 1] + found[upper - below - 1])
+    return found[rank - below - 1]
 
 
 @compiled
@@ -256,7 +188,9 @@ def median_distance(x: Array) -> Any:
     """
     n = len(x)
     n_pairs = n * (n - 1) // 2
-    median = _middle_distance(x, (n_pairs + 1) // 2, n_pairs // 2 + 1)
+    median = _distance_of_rank(x, n_pairs // 2 + 1)
+    if n_pairs % 2 == 0:
+        median = 0.5 * (_distance_of_rank(x, n_pairs // 2) + median)
     if median > 0.0:
         return median
     total = 0.0

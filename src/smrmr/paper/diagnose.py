@@ -11,7 +11,6 @@ from ..data.columns import Columns, as_columns
 from ..data.messages import named
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_columns
-from ..runs.compiled import compiled
 from ..settings import as_generator
 from ..types import Data, Indices, Mask, Matrix, Vector
 
@@ -21,7 +20,6 @@ FLIPS = 999
 FOLDS = 5
 MAX_ROWS = 300
 MAX_FEATURES = 30
-STRIP = 1024  # columns that are multiplied at a time
 
 
 @dataclass(frozen=True)
@@ -229,16 +227,10 @@ def _p_value(statistics: Vector) -> float:
 
 def _products(x: Matrix, knockoff: Matrix, swapped: Mask) -> tuple[Matrix, Matrix]:
     """Inner products between rows [x, knockoff], and of those with swapped rows."""
-    same = np.zeros((len(x), len(x)))
-    crossed = np.zeros_like(same)
-    for start in range(0, x.shape[1], STRIP):
-        a, b = x[:, start : start + STRIP], knockoff[:, start : start + STRIP]
-        swap = swapped[start : start + STRIP]
-        kept = a[:, ~swap] @ a[:, ~swap].T + b[:, ~swap] @ b[:, ~swap].T
-        same += kept + a[:, swap] @ a[:, swap].T + b[:, swap] @ b[:, swap].T
-        product = a[:, swap] @ b[:, swap].T
-        crossed += kept + product + product.T
-    return same, crossed
+    a, b = x[:, swapped], knockoff[:, swapped]
+    kept = sum(m[:, ~swapped] @ m[:, ~swapped].T for m in (x, knockoff))
+    product = a @ b.T
+    return kept + a @ a.T + b @ b.T, kept + product + product.T
 
 
 def _swap_kernel(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
@@ -267,26 +259,9 @@ def _swap_kernel(x: Matrix, knockoff: Matrix, swapped: Mask) -> Matrix:
 
 def _triangular_kernel(points: Vector) -> Matrix:
     """The centred kernel of all pairs of points."""
-    kernel, means = np.empty((len(points), len(points))), np.zeros(len(points))
-    _fill_triangular_kernel(points, kernel, means)
-    means /= len(points)
-    _centre(kernel, means, means.mean())
-    return kernel
-
-
-@compiled
-def _fill_triangular_kernel(points: Vector, kernel: Matrix, sums: Vector) -> None:
-    for i in range(len(points)):
-        for j in range(len(points)):
-            kernel[i, j] = max(1.0 - abs(points[i] - points[j]), 0.0)
-            sums[j] += kernel[i, j]
-
-
-@compiled
-def _centre(kernel: Matrix, means: Vector, mean: float) -> None:
-    for i in range(len(means)):
-        for j in range(len(means)):
-            kernel[i, j] = kernel[i, j] - means[j] - means[i] + mean
+    kernel = np.maximum(1.0 - np.abs(points[:, None] - points), 0.0)
+    means = kernel.sum(axis=0) / len(points)
+    return np.asarray(kernel - means - means[:, None] + means.mean())
 
 
 def _cross_validated(kernel: Matrix, flips: Matrix, rng: Generator) -> Vector:

@@ -59,6 +59,6 @@ def load_example(study: str = "response") -> pd.DataFrame:
     with files("smrmr").joinpath("example_table.csv").open(encoding="utf-8") as file:
         table = pd.read_csv(file)
     genes = [name for name in table.columns if name.startswith("gene")]
-    table = table[[*STUDIES[study], *genes]]
+    table = table[[*STUDIES[study], *genes]].copy()  # in one block, as pandas 3 does not read it
     table.attrs["true"] = [f"gene{number:03d}" for number in TRUE_GENES[study]]
     return table

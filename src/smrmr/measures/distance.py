@@ -11,21 +11,11 @@ from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Indices, Matrix, Vector
 from . import distance_loops as loops
-from .embedding import (
-    DensePart,
-    KernelPoints,
-    LowRankFactor,
-    LowRankPart,
-    centred,
-    class_parts,
-    inner,
-    inner_dense,
-)
+from .embedding import DensePart, KernelPoints, LowRankPart, centred, class_parts, inner
 from .kernel_loops import DISTANCE
 from .protocol import ONCE, Measure, Part, Use
 
 STEP_LEVELS = 16  # columns with no more have factors, of one row fewer than levels
-DENSE_ROWS = 600  # up to here writing matrices out beats the O(n log n) sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +99,7 @@ def _numeric_parts(block: Block) -> list[Part]:
     parts: list[Part] = []
     if few.any():
         points = _points(x[few][:, None, :])
-        factors = [LowRankFactor.of(centred(_steps(column))) for column in x[few]]
+        factors = [centred(_steps(column)) for column in x[few]]
         parts.append(LowRankPart.of(block.columns[few], points, factors))
     if not few.all():
         parts.append(_sorted(block.columns[~few], x[~few], order[~few]))
@@ -147,11 +137,6 @@ def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
 
 def _inner_sorted(a: Sorted, b: Sorted) -> Matrix:
     n = a.x.shape[1]
-    if n <= DENSE_ROWS:
-        return inner_dense(
-            DensePart(a.columns, a.points, a.means, a.energies),
-            DensePart(b.columns, b.points, b.means, b.energies),
-        )
     out = np.zeros((len(a.columns), len(b.columns)))
     loops.distance_products(a.x, a.order, b.x, b.position, a is b, out)
     grand = a.means.mean(axis=1)[:, None] * b.means.mean(axis=1)

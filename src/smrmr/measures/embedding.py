@@ -19,7 +19,7 @@ from ..data.columns import Block
 from ..types import Indices, Kernel, Mask, Matrix, Vector
 from . import kernel_loops as loops
 
-SLAB_ENTRIES = 8192  # of every kernel matrix, written at a time
+SLAB_ENTRIES = 4096  # of every kernel matrix, written at a time
 FACTOR_ROWS = 128  # of all columns of a part, multiplied at a time
 NEGLIGIBLE = 1e-10  # squared products of rows of a kernel below this are left out
 
@@ -62,9 +62,7 @@ class KernelPoints:
         A pair of a sample within these rows and one beyond stands for two entries of the matrix.
         """
         out = self.entries(start, stop)
-        out += (means.mean(axis=1)[:, None] - means[:, start:stop])[:, :, None]
-        out -= means[:, None, start:]
-        out[:, :, stop - start :] *= np.sqrt(2.0)
+        loops.centre_rows(means, start, out)
         return out.reshape(len(out), -1)
 
     def moments(self) -> tuple[Matrix, Vector]:
@@ -72,12 +70,8 @@ class KernelPoints:
         n = self.n_rows
         means, squares = np.zeros((len(self.values), n)), np.zeros(len(self.values))
         for start, stop in slabs(n):
-            entries = self.entries(start, stop)
-            beyond = entries[:, :, stop - start :]
-            means[:, start:stop] += entries.sum(axis=2) / n
-            means[:, stop:] += beyond.sum(axis=1) / n
-            squares += np.einsum("kij,kij->k", entries, entries)
-            squares += np.einsum("kij,kij->k", beyond, beyond)
+            loops.add_moments(self.entries(start, stop), start, means, squares)
+        means /= n
         offsets = 2 * n * (means**2).sum(axis=1) - n**2 * means.mean(axis=1) ** 2
         energies = squares - offsets
         lost = energies <= 1e-4 * squares  # too much cancelled: sum the centred entries instead
@@ -123,38 +117,6 @@ class DensePart:
 
 
 @dataclass(frozen=True, eq=False)
-class LowRankFactor:
-    """Rows Z (m, n) of one column, largest first, with ``H K H = sqrt(energy) Z' Z``.
-
-    `sizes` are the squared norms of the rows. A constant column has no rows.
-    """
-
-    rows: Matrix
-    sizes: Vector
-    energy: float
-
-    @classmethod
-    def of(cls, rows: Matrix, compress: bool = False) -> LowRankFactor:
-        """Normalise centred rows.
-
-        To compress is to rotate them to orthogonal ones and to drop the negligible, which pays
-        when many products follow.
-        """
-        gram = rows @ rows.T
-        energy = float((gram**2).sum())
-        if energy == 0.0:
-            return cls(rows[:0], np.zeros(0), energy)
-        if not compress:
-            largest = np.argsort(-np.diag(gram), kind="stable")
-            sizes = np.diag(gram)[largest] / np.sqrt(energy)
-            return cls(rows[largest] / energy**0.25, sizes, energy)
-        sizes, vectors = np.linalg.eigh(gram / np.sqrt(energy))
-        kept = np.flatnonzero(sizes > NEGLIGIBLE)[::-1]
-        rows = (vectors[:, kept] / energy**0.25).T @ rows
-        return cls(rows, np.minimum(sizes[kept], 1.0), energy)
-
-
-@dataclass(frozen=True, eq=False)
 class LowRankPart:
     """Columns whose centred kernel matrices have factors of few rows.
 
@@ -172,14 +134,31 @@ class LowRankPart:
 
     @classmethod
     def of(
-        cls, columns: Indices, points: KernelPoints | None, factors: Sequence[LowRankFactor]
+        cls,
+        columns: Indices,
+        points: KernelPoints | None,
+        factors: Sequence[Matrix],
+        compress: bool = False,
     ) -> LowRankPart:
-        """Sort the rows of the factors of all columns into one array."""
-        energies = np.array([factor.energy for factor in factors])
-        owners = np.repeat(np.arange(len(factors)), [len(factor.sizes) for factor in factors])
-        sizes = np.concatenate([factor.sizes for factor in factors])
+        """Normalise the centred rows of the factors of all columns, and sort them into one array.
+
+        To compress is to rotate those of a column to orthogonal ones and to drop the negligible,
+        which pays when many products follow.
+        """
+        energies, scaled = np.zeros(len(factors)), []
+        for k, rows in enumerate(factors):
+            gram = rows @ rows.T
+            energies[k] = (gram**2).sum()
+            if compress and energies[k] > 0:
+                sizes, vectors = np.linalg.eigh(gram / np.sqrt(energies[k]))
+                rows = vectors[:, sizes > NEGLIGIBLE].T @ rows
+            scaled.append(rows / (energies[k] ** 0.25 or np.inf))
+        owners = np.repeat(np.arange(len(factors)), [len(rows) for rows in scaled])
+        sizes = np.concatenate([np.minimum((rows**2).sum(axis=1), 1.0) for rows in scaled])
         order = np.argsort(-sizes, kind="stable")
-        rows = np.concatenate([factor.rows for factor in factors])[order]
+        rows = np.empty((len(order), factors[0].shape[1]))
+        for k, some in enumerate(scaled):  # without all of them in memory a third time
+            rows[owners[order] == k] = some[np.argsort(-sizes[owners == k], kind="stable")]
         return cls(columns, points, rows, sizes[order], owners[order], energies)
 
 
@@ -187,14 +166,14 @@ KernelPart: TypeAlias = DensePart | LowRankPart
 
 
 def kernel_parts(
-    columns: Indices, points: KernelPoints, factors: list[LowRankFactor | None]
+    columns: Indices, points: KernelPoints, factors: list[Matrix | None], compress: bool
 ) -> list[KernelPart]:
     """One part of the columns that have a factor, and one of the others."""
     low = np.array([factor is not None for factor in factors])
     parts: list[KernelPart] = []
     if low.any():
         found = [factor for factor in factors if factor is not None]
-        parts.append(LowRankPart.of(columns[low], points.take(low), found))
+        parts.append(LowRankPart.of(columns[low], points.take(low), found, compress))
     if not low.all():
         parts.append(DensePart.of(columns[~low], points.take(~low)))
     return parts
@@ -203,12 +182,9 @@ def kernel_parts(
 def class_parts(block: Block, limit: int, compress: bool = False) -> list[KernelPart]:
     """Nominal columns under the delta kernel: a factor with one row per class, up to `limit`."""
     codes = np.asarray(block.values, dtype=np.float64)
-    factors = [
-        LowRankFactor.of(centred(one_hot(column)), compress) if column.max() < limit else None
-        for column in codes
-    ]
+    factors = [centred(one_hot(column)) if column.max() < limit else None for column in codes]
     points = KernelPoints(codes[:, None, :], loops.DELTA, np.ones(len(codes)))
-    return kernel_parts(block.columns, points, factors)
+    return kernel_parts(block.columns, points, factors, compress)
 
 
 def one_hot(codes: Vector) -> Matrix:
@@ -226,17 +202,13 @@ def slabs(n: int) -> Iterator[tuple[int, int]]:
 
 
 def inner(a: KernelPart, b: KernelPart, least: float = 0.0) -> Matrix:
-    """Inner products of the embeddings of two parts, less squared products up to `least`."""
+    """Inner products of the embeddings of two parts, less squared products up to `least`.
+
+    Where not both have factors, both matrices are written. Centring one of the two is enough: what
+    the other's missing row means add is orthogonal to it.
+    """
     if isinstance(a, LowRankPart) and isinstance(b, LowRankPart):
         return _inner_low_rank(a, b, least)
-    return inner_dense(a, b)
-
-
-def inner_dense(a: KernelPart, b: KernelPart) -> Matrix:
-    """Inner products by writing both matrices.
-
-    Centring one of the two is enough: what the other's missing row means add is orthogonal to it.
-    """
     total = np.zeros((len(a.columns), len(b.columns)))
     (points_a, means_a), (points_b, means_b) = _written(a), _written(b)
     for start, stop in slabs(points_a.n_rows):

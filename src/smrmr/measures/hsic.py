@@ -16,7 +16,6 @@ from .embedding import (
     NEGLIGIBLE,
     DensePart,
     KernelPoints,
-    LowRankFactor,
     checked_kernel,
     class_parts,
     inner,
@@ -123,7 +122,7 @@ class HSIC(Measure):
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The column, and a factor of the largest rank while it is found and packed."""
         rank = max(rank_limit(n_rows, use), FACTORED_LEVELS)
-        return n_rows * (16 + (12 if use.at_once > 1 else 16) * rank)
+        return 16 * n_rows * (1 + rank)
 
     def tile(self, target: Target | None) -> int:
         """Wide enough for matrix products to run at full speed."""
@@ -184,16 +183,14 @@ class HSIC(Measure):
         smooth = self.kernel == "gaussian" and limit >= 8
         promising = (levels <= FACTORED_LEVELS) | smooth | (levels <= limit)
         factors = [
-            _factor(points, k, int(levels[k]), limit, compress) if promising[k] else None
+            _factor(points, k, int(levels[k]), limit) if promising[k] else None
             for k in range(len(levels))
         ]
-        return [*kernel_parts(block.columns, points, factors)]
+        return [*kernel_parts(block.columns, points, factors, compress)]
 
 
-def _factor(
-    points: KernelPoints, k: int, n_levels: int, limit: int, compress: bool
-) -> LowRankFactor | None:
-    """Factor of column k, or None where its rank passes the limit."""
+def _factor(points: KernelPoints, k: int, n_levels: int, limit: int) -> Matrix | None:
+    """Centred factor of column k, or None where its rank passes the limit."""
     levels = points.values[k, 0]
     codes: Any = slice(None)
     counts: NDArray[Any] = np.ones(n_levels)
@@ -208,7 +205,7 @@ def _factor(
     if rank < 0:
         return None
     rows = rows[:rank, codes]
-    return LowRankFactor.of(rows - rows.mean(axis=1, keepdims=True), compress)
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True))
 
 
 def rank_limit(n: int, use: Use) -> int:

@@ -69,6 +69,33 @@ def kernel_rows(points: Array, kind: int, widths: Array, start: int, out: Array)
 
 
 @compiled
+def add_moments(rows: Array, start: int, sums: Array, squares: Array) -> None:
+    """Add rows that `kernel_rows` wrote to the row sums, and to the sum of squares, of all."""
+    for k in range(len(rows)):
+        for i in range(rows.shape[1]):
+            row, total, square = rows[k, i], 0.0, 0.0
+            for j in range(len(row)):
+                weight = 1.0 if j < rows.shape[1] else 2.0  # others stand for two entries
+                sums[k, start + j] += (weight - 1.0) * row[j]
+                total += row[j]
+                square += weight * row[j] * row[j]
+            sums[k, start + i] += total
+            squares[k] += square
+
+
+@compiled
+def centre_rows(means: Array, start: int, rows: Array) -> None:
+    """Centre rows that `kernel_rows` wrote, and weight what stands for two entries by sqrt(2)."""
+    for k in range(len(rows)):
+        grand = means[k].mean()
+        for i in range(rows.shape[1]):
+            row, shift = rows[k, i], grand - means[k, start + i]
+            for j in range(len(row)):
+                weight = 1.0 if j < rows.shape[1] else math.sqrt(2.0)
+                row[j] = weight * (row[j] + shift - means[k, start + j])
+
+
+@compiled
 def cholesky_rows(
     levels: Array, counts: Array, kind: int, width: float, tol: float, rows: Array
 ) -> int:

@@ -13,6 +13,7 @@ from ..runs.compiled import compiled
 Array = NDArray[Any]
 
 
+@compiled
 def cross_coded_ranked(
     codes: Array,
     counts: Array,
@@ -29,29 +30,10 @@ def cross_coded_ranked(
     :math:`v_r = \sum_{a > c} R_a - \sum_{a < c} R_a`; a nominal one contributes
     :math:`\tfrac23 \sum_a R_a^2 - \tfrac13 R_c^2`. `chosen` is 1 for anchors.
     """
-    n = order.shape[1]
-    levels, prefix = np.empty(n, np.int32), np.zeros(n + 1, np.int32)
-    starts, stops, value = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
-    space = levels, prefix, starts, stops, value
-    _cross_levels(codes, counts, nominal, order, through, chosen, *space, out)
-
-
-@compiled
-def _cross_levels(
-    codes: Array,
-    counts: Array,
-    nominal: bool,
-    order: Array,
-    through: Array,
-    chosen: Array,
-    levels: Array,
-    prefix: Array,
-    starts: Array,
-    stops: Array,
-    value: Array,
-    out: Array,
-) -> None:
     n, last = order.shape[1], np.int32(counts.shape[1] - 1)
+    levels, prefix = np.empty(n, np.int32), np.empty(n + 1, np.int32)
+    starts, stops, value = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n)
+    prefix[0] = 0
     for l in range(len(order)):  # noqa: E741
         for t in range(n):
             stops[t] = through[l, order[l, t]]

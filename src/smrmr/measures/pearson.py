@@ -9,7 +9,7 @@ from ..data.columns import Block
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Matrix
-from .embedding import LowRankFactor, LowRankPart, centred, class_parts, inner
+from .embedding import LowRankPart, centred, class_parts, inner
 from .protocol import ONCE, Measure, Part, Use
 
 
@@ -43,14 +43,13 @@ class Pearson(Measure):
         columns = centred(unit_scale(block.values))
         constant = block.values.max(axis=1) == block.values.min(axis=1)
         columns[constant] = 0.0  # not what rounding left of them
-        factors = [LowRankFactor.of(column[None, :]) for column in columns]
-        return [LowRankPart.of(block.columns, None, factors)]
+        return [LowRankPart.of(block.columns, None, [*columns[:, None]])]
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target."""
         if target.several:
             rows = centred(unit_scale(target.vectors)[0])
-            return LowRankPart.of(np.zeros(1, np.intp), None, [LowRankFactor.of(rows)])
+            return LowRankPart.of(np.zeros(1, np.intp), None, [rows])
         return self.prepare(target.block(), ONCE)[0]
 
     def inner(self, a: Any, b: Any) -> Matrix:

@@ -27,15 +27,11 @@ WORD = np.uint64(6)  # 2 ** 6 bits
 WITHIN = np.uint64(63)
 
 
+@compiled
 def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
     """Return `below`, `through` and the number of distinct values of each sorted row."""
-    below, through, levels = np.empty_like(order), np.empty_like(order), np.empty(len(order), int)
-    _rank(values, order, below, through, levels)
-    return below, through, levels
-
-
-@compiled
-def _rank(values: Array, order: Array, below: Array, through: Array, levels: Array) -> None:
+    below, through = np.empty(order.shape, np.int32), np.empty(order.shape, np.int32)
+    levels = np.empty(len(order), np.int64)
     n = values.shape[1]
     for k in range(len(values)):
         start, distinct = 0, 0
@@ -49,6 +45,7 @@ def _rank(values: Array, order: Array, below: Array, through: Array, levels: Arr
             distinct += 1
             start = stop
         levels[k] = distinct
+    return below, through, levels
 
 
 @compiled
@@ -76,39 +73,26 @@ def sweep(ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, out: Array)
     four counts of samples less than, and at most, r in both columns give ``sum_i s_r(i) t_r(i)``;
     without ties one of them gives the others. `chosen` is 1 for anchors.
     """
-    n = len(chosen)
-    words = np.empty(n // 64 + 1, np.uint64)
-    before = np.empty((n // 512 + 1) * 8, np.int32)  # whole vectors
-    places, met, v = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
-    same = ranks_a[0] is ranks_b[0]
-    _sweep(*ranks_a, *ranks_b, chosen, tied, same, words, before, places, met, v, out)
+    _sweep(ranks_a, ranks_b, chosen, tied, ranks_a[0] is ranks_b[0], out)
 
 
 @compiled
 def _sweep(
-    order_a: Array,
-    below_a: Array,
-    through_a: Array,
-    order_b: Array,
-    below_b: Array,
-    through_b: Array,
-    chosen: Array,
-    tied: bool,
-    same: bool,
-    words: Array,
-    before: Array,
-    places: Array,
-    met: Array,
-    v: Array,
-    out: Array,
+    ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, same: bool, out: Array
 ) -> None:
+    (order_a, below_a, through_a), (order_b, below_b, through_b) = ranks_a, ranks_b
     n = len(chosen)
+    words = np.empty(n // 64 + 1, np.uint64)
+    before = np.empty((n // 512 + 1) * 8, np.int32)  # whole vectors
+    places, met, v = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
     for l in range(len(order_b)):  # noqa: E741
         for t in range(n):
             places[order_b[l, t]] = t
         for k in range(l + 1 if same else len(order_a)):
-            words[:] = 0
-            before[:] = 0
+            for w in range(len(words)):
+                words[w] = 0
+            for w in range(len(before)):
+                before[w] = 0
             if tied:
                 _meet_tied(
                     order_a[k], through_a[k], below_b[l], through_b[l], places, words, before, met
@@ -213,29 +197,17 @@ def _fill_planes(order: Array, through: Array, number: Array, met: Array, planes
             start = stop
 
 
+@compiled
 def cross_bits(
-    planes_a: Array, signs_a: Array, planes_b: Array, signs_b: Array, n: int, out: Array
+    planes_a: Array, signs_a: Array, planes_b: Array, signs_b: Array, n: int, same: bool, out: Array
 ) -> None:
     """Fill `out` from bit sets of n samples and the sums of signs of every anchor.
 
     Without ties ``sum_i s_r(i) t_r(i)`` is ``4 c_r + s_r + t_r + 1 - n`` with ``c_r`` the number of
-    samples below r in both columns; with ties, samples untied with r in both columns count.
+    samples below r in both columns; with ties, samples untied with r in both columns count. Of the
+    `same` columns on both sides, only pairs from the diagonal on are filled.
     """
     v = np.empty(signs_a.shape[1], np.int64)
-    _cross_bits(planes_a, signs_a, planes_b, signs_b, n, planes_a is planes_b, v, out)
-
-
-@compiled
-def _cross_bits(
-    planes_a: Array,
-    signs_a: Array,
-    planes_b: Array,
-    signs_b: Array,
-    n: int,
-    same: bool,
-    v: Array,
-    out: Array,
-) -> None:
     tied = len(planes_a) > 1
     for k in range(len(signs_a)):
         for l in range(k if same else 0, len(signs_b)):  # noqa: E741

@@ -70,7 +70,8 @@ class Ranked:
     def cross(self, other: "Ranked", out: Matrix) -> None:
         """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
         if self.planes is not None and other.planes is not None and self.tied == other.tied:
-            loops.cross_bits(self.planes, self.signs, other.planes, other.signs, self.n_rows, out)
+            planes = self.planes, self.signs, other.planes, other.signs
+            loops.cross_bits(*planes, self.n_rows, self is other, out)
         else:
             chosen = _mask(self.anchors, self.n_rows)
             loops.sweep(self.ranks, other.ranks, chosen, self.tied or other.tied, out)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh, lapack
 
-from ..runs.compiled import compiled
 from ..types import Indices, Matrix, Vector
 
 MAX_SWEEPS = 100
@@ -101,34 +100,20 @@ def _inverse(matrix: Matrix) -> Matrix:
 def _mvr_sweep(inverse: Matrix, s: Vector) -> None:
     """Minimise over each s_j in turn, a block of them at a time.
 
-    `inverse` of 2 Sigma - diag(s) is kept up to date in the rows that are still to be visited.
+    `inverse` of 2 Sigma - diag(s) is kept up to date in the rows that are still to be visited: a
+    block adds its scales times the outer products of its rows, each as it was when its turn came.
     """
     for start in range(0, len(s), BLOCK):
         rows = inverse[start : start + BLOCK].copy()
         scales = np.empty(len(rows))
-        _mvr_block(rows, s, start, scales)
+        for a, row in enumerate(rows):
+            j, root = start + a, np.sqrt(np.sum(row * row))
+            change = (1 - root * s[j]) / (row[j] + root)
+            s[j] += change
+            scales[a] = change / (1 - change * row[j])
+            rows[a + 1 :] += np.outer(scales[a] * row[j + 1 : start + len(rows)], row)
         later = start + len(rows)
         inverse[later:] += (rows[:, later:].T * scales) @ rows
-
-
-@compiled
-def _mvr_block(rows: Matrix, s: Vector, start: int, scales: Vector) -> None:
-    """Minimise over the s_j of a block, given its rows of the inverse.
-
-    Each row is left as it was when its turn came: scales times the outer products of the rows are
-    what the block adds to the inverse.
-    """
-    size, p = rows.shape
-    for a in range(size):
-        row, j = rows[a], start + a
-        root = np.sqrt(np.sum(row * row))
-        change = (1 - root * s[j]) / (row[j] + root)
-        s[j] += change
-        scales[a] = change / (1 - change * row[j])
-        for b in range(a + 1, size):
-            shift = scales[a] * row[start + b]
-            for k in range(p):
-                rows[b, k] += shift * row[k]
 
 
 DECORRELATIONS: dict[str, Callable[[Matrix], Vector]] = {"equi": equi, "sdp": sdp, "mvr": mvr}

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -36,19 +37,9 @@ class Check:
 Checks: TypeAlias = dict[str, Check]
 
 
-def fine(text: str) -> Verdict:
-    """Nothing to worry about."""
-    return Verdict("fine", text)
-
-
-def doubtful(text: str) -> Verdict:
-    """Something to think about before using the result."""
-    return Verdict("look at this", text)
-
-
-def not_tested(text: str) -> Verdict:
-    """What was not checked, or cannot be."""
-    return Verdict("not tested", text)
+fine = partial(Verdict, "fine")  # nothing to worry about
+doubtful = partial(Verdict, "look at this")  # something to think about before using the result
+not_tested = partial(Verdict, "not tested")  # what was not checked, or cannot be
 
 
 def rows_verdict(selection: Selection) -> Verdict:

@@ -13,11 +13,7 @@ from ..selection import Selection
 from .marks import short
 
 FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
-LEVELS = (
-    0.1,
-    0.2,
-    0.3,
-)  # at which the number of features is reported, whatever the level requested
+LEVELS = (0.1, 0.2, 0.3)  # whose number of features is reported, whatever the level requested
 
 
 def own_file(name: str) -> str:

@@ -114,32 +114,13 @@ def _working_set(theta: Array, gradient: Array) -> Array:
 
 @compiled
 def _bring_forward(entering: Array, gradient: Array, most: int) -> None:
-    """Put so many coordinates of the most negative gradient first, in the order of theirs.
-
-    They are kept in a heap, the least negative on top.
-    """
-    for place in range(most // 2, -1, -1):
-        _sink(entering, gradient, place, most)
-    for i in range(most, len(entering)):  # place is 0, the top, from here on
-        if gradient[entering[i]] < gradient[entering[0]]:
-            entering[0], entering[i] = entering[i], entering[0]
-            _sink(entering, gradient, place, most)
-    for size in range(most - 1, 0, -1):
-        entering[0], entering[size] = entering[size], entering[0]
-        _sink(entering, gradient, place, size)
-
-
-@compiled
-def _sink(heap: Array, gradient: Array, place: int, size: int) -> None:
-    """Let an entry of the heap change places with larger ones below it."""
-    while 2 * place + 1 < size:
-        below = 2 * place + 1
-        if below + 1 < size and gradient[heap[below + 1]] > gradient[heap[below]]:
-            below += 1
-        if gradient[heap[below]] <= gradient[heap[place]]:
-            return
-        heap[place], heap[below] = heap[below], heap[place]
-        place = below
+    """Put so many coordinates of the most negative gradient first, in the order of theirs."""
+    for place in range(most):
+        best = place
+        for i in range(place + 1, len(entering)):
+            if gradient[entering[i]] < gradient[entering[best]]:
+                best = i
+        entering[place], entering[best] = entering[best], entering[place]
 
 
 @compiled

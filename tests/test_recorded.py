@@ -16,6 +16,8 @@ import pytest
 import recorded
 import recorded_tests
 
+LEAST = 1e-290  # smaller p-values hang on whether one of those combined is cut off at 1e-300
+
 
 @pytest.fixture(scope="module")
 def stored():
@@ -33,7 +35,8 @@ def test_recorded_p_values(case, stored_tests, tmp_path):
     assert found["selected"] == expected["selected"]
     for name in ("p", "alone", "q"):
         np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-10)
-        np.testing.assert_allclose(found[name], expected[name], rtol=1e-9)
+        above = [np.maximum(p, LEAST) for p in (found[name], expected[name])]
+        np.testing.assert_allclose(*above, rtol=1e-9)
 
 
 @pytest.mark.parametrize("case", recorded.CASES)

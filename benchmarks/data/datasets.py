@@ -134,6 +134,24 @@ def read_riboflavin(path: Path) -> Dataset:
     return Dataset(X, vector(n), tuple(f"x{k}" for k in range(p)), "continuous", np.arange(p))
 
 
+def read_cells(path: Path) -> Dataset:
+    """Read an AnnData file: log counts of cells by genes, and the label of each cell."""
+    import anndata
+
+    cells = anndata.read_h5ad(path)
+    genes = pd.DataFrame(cells.raw[:, cells.var_names].X.toarray(), columns=cells.var_names)
+    return _with_classes(genes, cells.obs["bulk_labels"].astype(str))
+
+
+def read_microarray(path: Path) -> Dataset:
+    """Read an R workspace with one list: genes as columns of x, and classes y."""
+    import rdata
+
+    (found,) = rdata.read_rda(path).values()
+    x = pd.DataFrame(np.asarray(found["x"], dtype=np.float64)).add_prefix("x")
+    return _with_classes(x, np.asarray(found["y"]))
+
+
 def read_mouse(bed: Path, bim: Path, fam: Path) -> Dataset:
     """Read gzipped PLINK files; y is the phenotype of the .fam, missing genotypes the median."""
     with TemporaryDirectory() as folder:
@@ -159,6 +177,10 @@ CHECKSUMS = {
     "PI_TSM.txt": "6b4e55a133b01a8d98c170edd6980e1d508093c610a0aea18d7e83c832badccc",
     "madelon.mat": "7dc9c9ff8d902651948e2df7f9cb6ed38c5d91e4c4159914cecb1ddbc7def12c",
     "riboflavin.RData": "ff5c2257a46367992cfb329041ffb5fef77663761811fef8c55043c274d8d2c5",
+    "10x_pbmc68k_reduced.h5ad": "e71d41e737c941559b7c57c9243bdb3d2c889c2adfdf00e3422ac6b46783676f",
+    "alon.RData": "76ea2ffa6226e29237bbe3f41a68ec42ca9ec3bbdbf3f19613cd254fd5fcc1c7",
+    "gravier.RData": "6e84756200a8cc3032d18c7d60a60cf79b4236d5e19ac51413d15faf434d68ee",
+    "khan.RData": "06ecda9812126eb72e1a254b07b90aa8eea4cef9639d8511082c1e15bfdee802",
     "mouse_hs1940.bed.gz": "97b4eccf1a660271c920432341736a6a31e58452dfaa9ae6a996afc083a95ada",
     "mouse_hs1940.bim.gz": "0b3a400e5e9f007ca6ad860bf8bd2614c757609bff89f3ec7d723bded9a080a1",
     "mouse_hs1940.fam.gz": "60fd73e2c7aaf56969c3da7c534add01ba2ea0b8398666f9ec68ac7f075c1ed5",
@@ -205,7 +227,11 @@ HIV_SETS = (
     _hiv("SQV", 824, 207),
 )
 MADELON = _mat("madelon", 2600, 500, truth=frozenset(map(int, USEFUL_IN_MADELON.split())))
-OTHERS = (  # without an address: they come with packages for R and with GEMMA
+OTHERS = (  # without an address: they come with packages for R, with scanpy and with GEMMA
+    Source("cells", ((_file("10x_pbmc68k_reduced.h5ad"),),), 700, 765, read_cells),
+    Source("alon", ((_file("alon.RData"),),), 62, 2000, read_microarray),
+    Source("gravier", ((_file("gravier.RData"),),), 168, 2905, read_microarray),
+    Source("khan", ((_file("khan.RData"),),), 63, 2308, read_microarray),
     Source("riboflavin", ((_file("riboflavin.RData"),),), 71, 4088, read_riboflavin),
     Source(
         "mouse genotypes",

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...types import Indices, Mask, Matrix, Vector
 from .kernel import Kernel
-from .lasso import Lasso
+from .lasso import lasso_fit
 from .problem import Distilled, FitProblem
 
 SHARPNESS = 2  # power of the errors that fits are weighted by
@@ -63,7 +63,9 @@ class Blend:
         Distilled
             Residual of the target, and as seen from rows left out.
         """
-        sparse, kernel = Lasso().fit(problem, out), Kernel(self.proposals).fit(problem, out)
+        lasso = problem.lasso(out)  # of which both make use
+        sparse = lasso_fit(problem, *lasso)
+        kernel = Kernel(self.proposals).fit_after(problem, out, *lasso)
         trust = sparse.error**SHARPNESS
         trust = trust / (trust + kernel.error**SHARPNESS)
         held_out = together = (1 - trust) * sparse.held_out + trust * kernel.held_out

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...settings import check_choice
-from ...types import Indices
+from ...types import Indices, Vector
 from .kernel_ridge import KernelRidge
 from .problem import NONE, Distilled, FitProblem, largest
 
@@ -64,7 +64,12 @@ class Kernel:
         Distilled
             Residual of the target as seen from rows left out.
         """
-        with_abs, lasso = problem.lasso(out)
+        return self.fit_after(problem, out, *problem.lasso(out))
+
+    def fit_after(
+        self, problem: FitProblem, out: Indices, with_abs: bool, lasso: Vector
+    ) -> Distilled:
+        """The same where the LASSO without these columns is known, see `FitProblem.lasso`."""
         proposed = {}
         for name in self.proposals.split("+"):
             found = lasso if name == "lasso" else problem.path(out, with_abs, concave=True).chosen

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...types import Indices
+from ...types import Indices, Vector
 from .problem import Distilled, FitProblem, mean_square
 
 MIN_ONE_LESS_LEVERAGE = 0.05  # so that no row left out has a residual beyond 20 times its own
@@ -44,17 +44,21 @@ class Lasso:
         Distilled
             Residual of the target, and as seen from rows left out.
         """
-        with_abs, coefficients = problem.lasso(out)
-        support = np.flatnonzero(coefficients)
-        residual = problem.regressors.residual(problem.target.values, coefficients)
-        leverage = problem.regressors.leverage(support)
-        held_out = residual / np.maximum(1 - leverage, MIN_ONE_LESS_LEVERAGE)
-        entered = [problem.entered(absolute, concave=False) for absolute in (False, True)]
-        return Distilled(
-            residual=residual,
-            held_out=held_out,
-            used=np.unique(support % problem.n_features),
-            depends_on=np.union1d(*entered),
-            uses_absolute_values=with_abs,
-            explained={"LASSO": 1 - mean_square(held_out)},
-        )
+        return lasso_fit(problem, *problem.lasso(out))
+
+
+def lasso_fit(problem: FitProblem, with_abs: bool, coefficients: Vector) -> Distilled:
+    """The fit of these coefficients, see `FitProblem.lasso`."""
+    support = np.flatnonzero(coefficients)
+    residual = problem.regressors.residual(problem.target.values, coefficients)
+    leverage = problem.regressors.leverage(support)
+    held_out = residual / np.maximum(1 - leverage, MIN_ONE_LESS_LEVERAGE)
+    entered = [problem.entered(absolute, concave=False) for absolute in (False, True)]
+    return Distilled(
+        residual=residual,
+        held_out=held_out,
+        used=np.unique(support % problem.n_features),
+        depends_on=np.union1d(*entered),
+        uses_absolute_values=with_abs,
+        explained={"LASSO": 1 - mean_square(held_out)},
+    )

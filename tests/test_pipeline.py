@@ -17,7 +17,7 @@ from smrmr.data.study import Study, adjusted, read_study
 from smrmr.data.target import as_target
 from smrmr.features.copies import find_copies
 from smrmr.measures import MEASURES
-from smrmr.paper import Bayes, Gaussian, KnockoffFilter
+from smrmr.paper import Gaussian, KnockoffFilter
 from smrmr.paper.folds import TuningProblem, deal_folds
 from smrmr.paper.pairs import Pairs, associate_pairs, pair_with_knockoffs
 from smrmr.paper.screening import split_rows
@@ -56,7 +56,7 @@ def solved(pairs, control):
     """Coefficients, the lambda chosen, and its place on the path."""
     problem = posed(pairs, control)
     tuning = control.lam.choose(problem, np.random.default_rng(3), Work())
-    theta = solve(problem.associations, penalty=tuning.penalty, lam=tuning.lam).theta
+    theta = solve(problem.associations, penalty=problem.penalty, lam=tuning.lam).theta
     return theta, tuning
 
 
@@ -103,7 +103,6 @@ def test_swap_law(measure, penalty):
         KnockoffFilter(lam=0.02),
         KnockoffFilter(screening="split(recycle=false)"),
         KnockoffFilter(knockoffs="gaussian(s=mvr, covariance=sample, copula=false)"),
-        KnockoffFilter(lam=Bayes(penalties=["l1", "mcp"])),
         KnockoffFilter(screening="none"),
         KnockoffFilter(measure="pc(anchors=15)"),
     ],

@@ -14,7 +14,7 @@ from smrmr import ConditionalTests, Recipe, SmRMR, paper
 from smrmr.association import Associations
 from smrmr.controllers import as_control
 from smrmr.measures import HSIC, Pearson
-from smrmr.paper import MCP, SCAD, Bayes, CrossValidation, Gaussian, KnockoffFilter, Split
+from smrmr.paper import MCP, SCAD, CrossValidation, Gaussian, KnockoffFilter, Split
 from smrmr.rivals import SIS, HSICLasso
 from smrmr.settings import change_strategy, nested_settings, write_setting
 
@@ -25,7 +25,7 @@ CONTROLS = [
     KnockoffFilter(measure=HSIC(kernel="laplacian", width=0.5), penalty=SCAD(a=2.5)),
     KnockoffFilter(lam=0.02, screening="none", n_draws=3, cross_terms=False),
     KnockoffFilter(lam=CrossValidation(folds=3, debiased=True), screening=Split(n_keep=12)),
-    KnockoffFilter(lam=Bayes(penalties=["l1", MCP(b=2.0)], trials=5), measure=Pearson()),
+    KnockoffFilter(penalty=MCP(b=2.0), measure=Pearson()),
     KnockoffFilter(knockoffs=Gaussian("mvr", covariance="graphical-lasso", copula=False)),
 ]
 
@@ -167,7 +167,7 @@ WRONG_CALLS = {
     "floor of lambdas": (lambda: paper.solution_path(APART, floor="x"), "floor='x'.*above 0"),
     "ragged covariance": (lambda: Gaussian(covariance=RAGGED), r"covariance=.*\(p, p\) matrix"),
     "number as rule": (lambda: ConditionalTests(rule=3), "rule=3.*'bh', 'by'"),
-    "number as penalties": (lambda: Bayes(penalties=3), "penalty=3 is not known.*'mcp'"),
+    "number as penalty": (lambda: KnockoffFilter(penalty=3), "penalty=3 is not known.*'mcp'"),
     "threshold as text": (lambda: SIS(threshold="x").fit(X, Y), "threshold='x' must be a number"),
     "block size as text": (lambda: HSICLasso(block_size="x").fit(X, Y), "block_size='x'.*of 4 or"),
     "permutations as text": (
@@ -188,7 +188,3 @@ def test_what_cannot_be_used_is_refused_in_our_words(call, message):
     """Oracle: messages by hand, of what came in and what is needed."""
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_a_single_penalty_to_choose_from_is_not_read_letter_by_letter():
-    assert Bayes(penalties="mcp") == Bayes(penalties=("mcp",)) == Bayes(penalties=MCP())

@@ -11,13 +11,12 @@ from .gaussian import Gaussian, Knockoffs
 from .screening import Split
 from .solver import L1, MCP, SCAD, solution_path, solve
 from .threshold import decide, false_discovery_bounds
-from .tuning import Bayes, CrossValidation
+from .tuning import CrossValidation
 
 __all__ = [
     "L1",
     "MCP",
     "SCAD",
-    "Bayes",
     "CrossValidation",
     "Diagnosis",
     "Gaussian",

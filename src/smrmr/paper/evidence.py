@@ -32,7 +32,6 @@ class Draw:
     theta_knockoff: Vector
     W: Vector
     lam: float
-    penalty: str
     lams: Vector
     losses: Vector
     at_floor: bool

@@ -72,8 +72,7 @@ class KnockoffFilter:
         ``"mcp"``, ``"scad"``, ``"l1"``, ``"none"`` or an instance.
     lam
         How lambda is chosen: ``"smallest"`` (0.001 of the largest relevance), ``"cv"``
-        (`CrossValidation`), ``"bayes"`` (`Bayes`), or a number; ``"auto"`` is the first with
-        ``"pc"`` and else the second.
+        (`CrossValidation`), or a number; ``"auto"`` is the first with ``"pc"`` and else the second.
     screening
         ``"split"`` (`Split`), or ``"none"`` to keep every feature and use all rows.
     knockoffs
@@ -301,7 +300,7 @@ class KnockoffFilter:
             )
             tuning = self.lam.choose(problem, fold_rng, work)
         with work.stage("solving"):
-            solution = solve(associations, penalty=tuning.penalty, lam=tuning.lam)
+            solution = solve(associations, penalty=self.penalty, lam=tuning.lam)
         theta, theta_knockoff = np.split(solution.theta, 2)
         undecided = (originals == drawn.X_knockoff).all(axis=0) | _in_two_groups(alike, group)
         among = associations.redundancy[: len(kept), : len(kept)] - 2 * np.eye(len(kept))
@@ -316,7 +315,6 @@ class KnockoffFilter:
             theta_knockoff=theta_knockoff,
             W=np.where(undecided, 0.0, theta - theta_knockoff),
             lam=tuning.lam,
-            penalty=str(write_setting(tuning.penalty)),
             lams=tuning.lams,
             losses=tuning.losses,
             at_floor=tuning.at_floor,

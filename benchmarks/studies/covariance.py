@@ -60,7 +60,7 @@ def one(sigma, covariance, s, seed):
 
 def main(seeds):
     warnings.simplefilter("ignore")  # singular sample covariances say so
-    estimates = ["true", "auto", "sample", "ledoit-wolf", "threshold", "blocks"]
+    estimates = ["true", "auto", "sample", "ledoit-wolf"]
     for s in ("equi", "mvr"):
         print(f"s={s!r}, {seeds} seeds: FDR (standard error) / power")
         for name, sigma in structures().items():

@@ -1,8 +1,8 @@
 """The paper's method: screening, knockoffs, one penalised mRMR problem, knockoff+.
 
 In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `covariance`,
-`graphical_lasso`, `correlations`, `decorrelation`, `ties`), `diagnose`, `pairs`, `folds`, `tuning`,
-`solver`, `evidence` and `threshold`; `filter` runs them.
+`decorrelation`, `ties`), `diagnose`, `pairs`, `folds`, `tuning`, `solver`, `evidence` and
+`threshold`; `filter` runs them.
 """
 
 from .diagnose import Diagnosis, diagnose_knockoffs

@@ -7,73 +7,105 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import lapack
 
-from ..features.disjoint_sets import all_roots, root_of
 from ..problems import setting, warn
 from ..runs.compiled import compiled
-from ..types import Indices, Matrix
-from .correlations import Correlations
-from .graphical_lasso import fit_graphical_lasso
+from ..types import Matrix
 
 logger = logging.getLogger(__name__)
 
-MAX_BLOCK = 200
-MAX_DENSE = 1000  # beyond it "auto" works in blocks
 SINGULAR = 1e-6  # smallest eigenvalue that is left as it is
-STRIP = 512  # columns that are correlated with all others at a time
+SPARSITY = 0.2  # penalty in units of sqrt(log p / n): light, so that FDR holds; see the benchmarks
+MAX_SWEEPS = 50
+LEAST_MOVE = 1e-3  # mean movement of the last sweep, relative to the mean correlation
 
 
-def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Correlations, str]:
+def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Matrix, str]:
     """Correlations of standardised columns, and the name of the estimate used.
 
-    ``"auto"`` is the sample correlations when there are 20 rows per feature, a graphical lasso
-    up to 1,000 features, and blocks beyond. It never shrinks all correlations alike (as Ledoit and
-    Wolf do): for p > n / 2 that breaks the FDR, see benchmarks/studies/covariance.py.
+    ``"auto"`` is the sample correlations when there are 20 rows per feature, and a graphical lasso
+    else. It never shrinks all correlations alike (as Ledoit and Wolf do): for p > n / 2 that breaks
+    the FDR, see benchmarks/studies/covariance.py.
     """
     n, p = scores.shape
     if not isinstance(covariance, str):
         check_covariance(covariance, p)
-        sigma = _unit_diagonal((covariance + covariance.T) / 2)
-        return _whole(sigma, "the covariance given"), "given"
+        return _definite(_unit_diagonal((covariance + covariance.T) / 2), "given"), "given"
     if covariance == "auto":
-        covariance = "sample" if p <= n / 20 else "graphical-lasso" if p <= MAX_DENSE else "blocks"
+        covariance = "sample" if p <= n / 20 else "graphical-lasso"
     logger.info("covariance of %d features from %d rows: %s", p, n, covariance)
-    return ESTIMATES[covariance](scores), covariance
+    return _definite(ESTIMATES[covariance](scores), covariance), covariance
 
 
-def sample(scores: Matrix) -> Correlations:
+def sample(scores: Matrix) -> Matrix:
     """Sample correlations; nearly singular, hence nearly useless, unless n is well above p."""
-    return _whole(_correlations(scores), "the sample covariance")
-
-
-def graphical_lasso(scores: Matrix) -> Correlations:
-    """Correlations whose inverse is sparse: close to the sample's, yet far from singular."""
-    return _whole(_sparse(scores))
-
-
-def threshold(scores: Matrix) -> Correlations:
-    r"""Sample correlations with those below :math:`\sqrt{2 \log p / n}` set to 0.
-
-    The cut is on Fisher's scale, so it adapts to the variance of each entry. Negative eigenvalues
-    are raised to 0.05, which is the repair that hard thresholding needs.
-    """
-    sigma = _correlations(scores)
-    sigma[~_stands_out(sigma, *scores.shape)] = 0.0
+    sigma = scores.T @ scores / len(scores)
     np.fill_diagonal(sigma, 1.0)
-    return _whole(_raised(sigma, 0.05))
+    return np.asarray(sigma)
 
 
-def blocks(scores: Matrix) -> Correlations:
-    """Features clustered by correlation into blocks of at most 200, a graphical lasso in each."""
-    members = clusters(scores)
-    matrices = (_definite(_sparse(scores[:, columns])) for columns in members)
-    return Correlations(members, tuple(matrices))
+def graphical_lasso(scores: Matrix) -> Matrix:
+    r"""Correlations whose inverse is sparse: close to the sample's, yet far from singular.
+
+    Maximises the Gaussian likelihood less an L1 penalty on the inverse, diagonal free, by the
+    blockwise descent of Friedman, Hastie and Tibshirani (2008). The penalty
+    :math:`0.2 \sqrt{\log p / n}` moves no correlation by more than itself.
+    """
+    (n, p), observed = scores.shape, sample(scores)
+    if p == 1:
+        return observed
+    penalty = SPARSITY * np.sqrt(np.log(p) / n)
+    sigma = 0.95 * observed + 0.05 * np.eye(p)  # positive definite even when p > n
+    weights = np.zeros((p, p))
+    enough = LEAST_MOVE * (np.abs(observed).sum() - p)
+    for _ in range(MAX_SWEEPS):
+        if _sweep(observed, sigma, weights, penalty) <= enough:
+            break
+    return sigma
 
 
-ESTIMATES: dict[str, Callable[[Matrix], Correlations]] = {
+@compiled
+def _sweep(observed: Matrix, sigma: Matrix, weights: Matrix, penalty: float) -> float:
+    """Refit each feature on all others by a lasso in their current correlations.
+
+    Returns how much the correlations moved, summed.
+    """
+    p = len(observed)
+    moved = 0.0
+    fitted = np.empty(p)
+    for j in range(p):
+        weight, wanted = weights[j], observed[j]
+        fitted[:] = 0.0
+        for k in range(p):
+            factor, row = weight[k], sigma[k]
+            if factor != 0:
+                for i in range(p):
+                    fitted[i] += factor * row[i]
+        for _ in range(100):
+            largest = 0.0
+            for k in range(p):
+                if k == j:
+                    continue
+                pull = wanted[k] - fitted[k] + weight[k]  # the diagonal of sigma is 1
+                new = max(pull - penalty, 0.0) + min(pull + penalty, 0.0)
+                change = new - weight[k]
+                if change != 0:
+                    weight[k], row = new, sigma[k]
+                    for i in range(p):
+                        fitted[i] += change * row[i]
+                    largest = max(largest, abs(change))
+            if largest < 1e-4:
+                break
+        for k in range(p):
+            if k != j:
+                moved += 2 * abs(sigma[k, j] - fitted[k])
+                sigma[k, j] = fitted[k]
+                sigma[j, k] = fitted[k]
+    return moved
+
+
+ESTIMATES: dict[str, Callable[[Matrix], Matrix]] = {
     "sample": sample,
     "graphical-lasso": graphical_lasso,
-    "threshold": threshold,
-    "blocks": blocks,
 }
 
 
@@ -90,29 +122,17 @@ def check_covariance(sigma: NDArray[np.float64], p: int) -> None:
         raise ValueError(f"covariance is not symmetric. {need}")
 
 
-def _whole(sigma: Matrix, name: str | None = None) -> Correlations:
-    return Correlations((np.arange(len(sigma)),), (_definite(sigma, name),))
-
-
-def _definite(sigma: Matrix, name: str | None = None) -> Matrix:
-    """Raise eigenvalues that are zero or negative, and say so for a matrix that has a name."""
+def _definite(sigma: Matrix, name: str) -> Matrix:
+    """Raise eigenvalues that are zero or negative, with a warning."""
     if lapack.dpotrf(sigma - SINGULAR * np.eye(len(sigma)))[1] == 0:  # no eigenvalue is smaller
         return sigma
-    smallest = float(np.linalg.eigvalsh(sigma)[0])
-    if name:
-        warn(
-            f"{name} of {len(sigma)} features is singular (smallest eigenvalue {smallest:.1e}); "
-            f"its eigenvalues were raised to {SINGULAR}. Knockoffs will nearly copy their features "
-            f"and find little: use {setting('covariance', 'auto')}, or fewer features."
-        )
-    return _raised(sigma, SINGULAR)
-
-
-def _raised(sigma: Matrix, floor: float) -> Matrix:
     values, vectors = np.linalg.eigh(sigma)
-    if values[0] >= floor:
-        return sigma
-    return _unit_diagonal((vectors * np.maximum(values, floor)) @ vectors.T)
+    warn(
+        f"the {name} covariance of {len(sigma)} features is singular (smallest eigenvalue "
+        f"{values[0]:.1e}); its eigenvalues were raised to {SINGULAR}. Knockoffs will nearly copy "
+        f"their features and find little: use {setting('covariance', 'auto')}, or fewer features."
+    )
+    return _unit_diagonal((vectors * np.maximum(values, SINGULAR)) @ vectors.T)
 
 
 def _unit_diagonal(sigma: Matrix) -> Matrix:
@@ -120,47 +140,3 @@ def _unit_diagonal(sigma: Matrix) -> Matrix:
     sigma = sigma / np.where(sd > 0, sd, 1.0) / np.where(sd > 0, sd, 1.0)[:, None]
     np.fill_diagonal(sigma, 1.0)
     return sigma
-
-
-def _sparse(scores: Matrix) -> Matrix:
-    return fit_graphical_lasso(_correlations(scores), len(scores))
-
-
-def _correlations(scores: Matrix) -> Matrix:
-    sigma = scores.T @ scores / len(scores)
-    np.fill_diagonal(sigma, 1.0)
-    return np.asarray(sigma)
-
-
-def _stands_out(correlations: Matrix, n: int, p: int) -> NDArray[np.bool_]:
-    cut = np.tanh(np.sqrt(2 * np.log(max(p, 2)) / n))
-    return np.asarray(np.abs(correlations) > cut)
-
-
-def clusters(scores: Matrix) -> tuple[Indices, ...]:
-    """Join features by their strongest correlations as long as no cluster grows too large."""
-    n, p = scores.shape
-    edges = []
-    for start in range(0, p, STRIP):
-        strip = scores[:, start : start + STRIP].T @ scores[:, start:] / n
-        a, b = np.nonzero(np.triu(_stands_out(strip, n, p), 1))
-        edges.append((a + start, b + start, np.abs(strip[a, b])))
-    first, second, strength = (np.concatenate(parts) for parts in zip(*edges, strict=True))
-    order = np.argsort(-strength, kind="stable")
-    root = np.arange(p)
-    _join(root, first[order], second[order], MAX_BLOCK)
-    root = all_roots(root)
-    by_root = np.argsort(root, kind="stable")
-    starts = np.flatnonzero(np.diff(root[by_root])) + 1
-    return tuple(np.split(by_root, starts))
-
-
-@compiled
-def _join(root: Indices, first: Indices, second: Indices, limit: int) -> None:
-    """Join the clusters of each pair in turn, unless they would exceed the limit together."""
-    size = np.ones(len(root), np.int64)
-    for e in range(len(first)):
-        a, b = root_of(root, first[e]), root_of(root, second[e])
-        if a != b and size[a] + size[b] <= limit:
-            root[max(a, b)] = min(a, b)
-            size[min(a, b)] += size[max(a, b)]

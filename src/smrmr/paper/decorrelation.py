@@ -7,14 +7,20 @@ power; exchangeability allows it as long as ``2 Sigma - diag(s)`` has no negativ
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigh, lapack
+from scipy.linalg import cho_factor, eigh, lapack
 
 from ..types import Indices, Matrix, Vector
 
 MAX_SWEEPS = 100
 LEAST_GAIN = 1e-7  # relative gain of the mvr objective in the last sweep
 BLOCK = 64  # coordinates of mvr whose changes are added to the inverse at once
-GAP = 1e-5  # relative distance to the optimum at which sdp stops
+
+
+def decorrelation(sigma: Matrix, method: str, groups: Indices) -> Matrix:
+    """S by the method; of groups, where `groups` numbers some features alike, by `group_equi`."""
+    if len(np.unique(groups)) < len(groups):
+        return group_equi(sigma, groups)
+    return np.diag(DECORRELATIONS[method](sigma))
 
 
 def equi(sigma: Matrix) -> Vector:
@@ -37,30 +43,6 @@ def group_equi(sigma: Matrix, groups: Indices) -> Matrix:
     return np.asarray(min(1.0, 2 * max(float(smallest), 0.0)) * within)
 
 
-def sdp(sigma: Matrix) -> Vector:
-    r"""Semi-definite programme (Candes et al. 2018): largest sum of s in [0, 1].
-
-    Newton steps on the logarithmic barrier, whose Hessian in s is the entrywise square of
-    :math:`(2 \Sigma - \mathrm{diag}(s))^{-1}`; the sum ends within 1e-5 of the largest.
-    """
-    p = len(sigma)
-    s = 0.5 * equi(sigma)
-    barrier = 1.0
-    while True:
-        for _ in range(MAX_SWEEPS):
-            inverse = _inverse(2 * sigma - np.diag(s))
-            gradient = 1 - barrier * (np.diag(inverse) - 1 / s + 1 / (1 - s))
-            curvature = barrier * (inverse**2 + np.diag(1 / s**2 + 1 / (1 - s) ** 2))
-            step = cho_solve(cho_factor(curvature, overwrite_a=True), gradient)
-            decrement = float(gradient @ step) / barrier
-            s = s + step * _feasible(sigma, s, step, 1 / (1 + np.sqrt(decrement)))
-            if decrement < 0.1:
-                break
-        if 3 * p * barrier <= GAP * s.sum():
-            return s
-        barrier *= 0.2
-
-
 def mvr(sigma: Matrix) -> Vector:
     r"""Least reconstructible from the others: minimises :math:`\mathrm{tr}(G^{-1})` of the joint G.
 
@@ -79,21 +61,9 @@ def mvr(sigma: Matrix) -> Vector:
     return s
 
 
-def _feasible(sigma: Matrix, s: Vector, step: Vector, length: float) -> float:
-    """Shorten a step until it stays strictly inside the constraints."""
-    while True:
-        trial = s + length * step
-        inside = trial.min() > 0 and trial.max() < 1
-        if inside and lapack.dpotrf(2 * sigma - np.diag(trial))[1] == 0:
-            return length
-        length *= 0.5
-
-
 def _inverse(matrix: Matrix) -> Matrix:
     """Inverse of a positive definite matrix."""
-    upper, info = lapack.dpotri(cho_factor(matrix)[0])
-    if info != 0:
-        raise np.linalg.LinAlgError("the matrix is singular")
+    upper, _ = lapack.dpotri(cho_factor(matrix)[0])
     return np.asarray(np.triu(upper) + np.triu(upper, 1).T)
 
 
@@ -116,4 +86,4 @@ def _mvr_sweep(inverse: Matrix, s: Vector) -> None:
         inverse[later:] += (rows[:, later:].T * scales) @ rows
 
 
-DECORRELATIONS: dict[str, Callable[[Matrix], Vector]] = {"equi": equi, "sdp": sdp, "mvr": mvr}
+DECORRELATIONS: dict[str, Callable[[Matrix], Vector]] = {"equi": equi, "mvr": mvr}

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, lapack
 
 from ..data.columns import Columns
 from ..data.scaling import unit_columns
@@ -14,9 +15,8 @@ from ..features.fingerprints import have_ties
 from ..runs.blocks import one_blas_thread
 from ..settings import ComparesBySettings, as_numbers, check_choice
 from ..types import Indices, Mask, Matrix, Vector
-from .correlations import Correlations
 from .covariance import ESTIMATES, check_covariance, estimate
-from .decorrelation import DECORRELATIONS
+from .decorrelation import DECORRELATIONS, decorrelation
 from .ties import break_ties, normal_scores
 
 
@@ -37,7 +37,7 @@ class Knockoffs:
     copies
         Which features copy one another on these rows, and which are constant.
     correlations
-        Of the features that stand for themselves and their copies; ``matrix()`` writes them out.
+        Of the features that stand for themselves and their copies.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class Knockoffs:
     s: Vector
     covariance: str
     copies: Copies
-    correlations: Correlations | None = None
+    correlations: Matrix | None = None
 
 
 class KnockoffSampler(Protocol):
@@ -100,12 +100,11 @@ class Gaussian(ComparesBySettings):
     Parameters
     ----------
     s
-        ``"equi"``: equal for all (the paper); ``"sdp"``: largest sum; ``"mvr"``: features hardest
-        to reconstruct from the others and all knockoffs. Groups of features are always ``"equi"``.
+        ``"equi"``: equal for all (the paper); ``"mvr"``: features hardest to reconstruct from the
+        others and all knockoffs. Groups of features are always ``"equi"``.
     covariance
-        ``"auto"``, ``"sample"``, ``"graphical-lasso"``, ``"threshold"``, ``"blocks"``, or the
-        (p, p) covariance itself if it is known; of columns with ties it must be that of the normal
-        variables behind them.
+        ``"auto"``, ``"sample"``, ``"graphical-lasso"``, or the (p, p) covariance itself if it is
+        known; of columns with ties it must be that of the normal variables behind them.
     copula
         True: every column is drawn as normal scores and mapped back to its own values, so that
         each knockoff has exactly the values of its feature in another order. False: only columns
@@ -234,18 +233,32 @@ class Gaussian(ComparesBySettings):
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(modelled, modelled)]
         correlations, name = estimate(scores, sigma)
-        S_blocks = correlations.decorrelation(self.s, groups[modelled])
+        S = decorrelation(correlations, self.s, groups[modelled])
 
         whole = np.zeros(values.shape)  # of constants: whatever the score, the value is the same
-        whole[:, modelled] = correlations.draw(scores, S_blocks, noise_rng)
+        whole[:, modelled] = draw_given(scores, correlations, S, noise_rng)
         signs = signs_against(plain, leaders)
         whole[:, followers] = whole[:, leaders[followers]] * signs[followers]
         s = np.zeros(values.shape[1])
-        for columns, S in zip(correlations.members, S_blocks, strict=True):
-            s[modelled[columns]] = np.diag(S)
+        s[modelled] = np.diag(S)
         s[followers] = s[leaders[followers]]
         drawn = _from_scores(whole, values, scored | copies.constant)
         return Knockoffs(drawn, s, name, copies, correlations)
+
+
+def draw_given(scores: Matrix, sigma: Matrix, S: Matrix, rng: Generator) -> Matrix:
+    r"""Draw from :math:`N(x - x \Sigma^{-1} S,\; 2 S - S \Sigma^{-1} S)` for every row x."""
+    pull = cho_solve(cho_factor(sigma), S)
+    noise = rng.standard_normal(scores.shape) @ _root(2 * S - S @ pull)
+    return np.asarray(scores - scores @ pull + noise)
+
+
+def _root(covariance: Matrix) -> Matrix:
+    """R with R'R = covariance, which may be singular: s is often as large as it can be."""
+    factor, pivots, rank, _ = lapack.dpstrf(covariance, lower=0)
+    root = np.zeros_like(covariance)
+    root[:rank, pivots - 1] = np.triu(factor)[:rank]
+    return root
 
 
 def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[Any]:

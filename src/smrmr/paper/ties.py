@@ -9,8 +9,8 @@ from scipy.special import ndtr, ndtri
 
 from ..features.copies import tiles
 from ..features.fingerprints import have_ties
-from ..types import Indices, Mask, Matrix, Vector
-from .covariance import MAX_DENSE, clusters, graphical_lasso
+from ..types import Mask, Matrix, Vector
+from .covariance import graphical_lasso
 
 ROUNDS = 20
 FAR = 9.0  # standard deviations beyond which a normal variable is never drawn
@@ -44,29 +44,17 @@ def break_ties(scores: Matrix, values: NDArray[Any], tied: Mask, rng: Generator)
     does. Draws alternate with estimates of the correlations (stochastic EM, with one Gibbs sweep
     per round).
     """
-    if not tied.any():
+    if not tied.any() or len(tied) == 1:
         return
-    p = scores.shape[1]
-    members = clusters(scores) if p > MAX_DENSE else (np.arange(p),)
-    for columns in members:
-        if len(columns) > 1 and tied[columns].any():
-            _break_ties_of_block(scores, values, columns, tied, rng)
-
-
-def _break_ties_of_block(
-    scores: Matrix, values: NDArray[Any], columns: Indices, tied: Mask, rng: Generator
-) -> None:
-    block = np.asfortranarray(scores[:, columns])
-    drawn = np.flatnonzero(tied[columns])
-    intervals = [_intervals(values[:, columns[j]]) for j in drawn]
+    drawn = np.asfortranarray(scores)
+    intervals = {j: _intervals(values[:, j]) for j in np.flatnonzero(tied)}
     for _ in range(ROUNDS):
-        sigma = graphical_lasso(block / np.sqrt(np.mean(block**2, axis=0))).matrix()
-        precision = np.linalg.inv(sigma)
-        for j, (low, high) in zip(drawn, intervals, strict=True):
+        precision = np.linalg.inv(graphical_lasso(drawn / np.sqrt(np.mean(drawn**2, axis=0))))
+        for j, (low, high) in intervals.items():
             variance = 1 / precision[j, j]
-            mean = block[:, j] - variance * (block @ precision[:, j])
-            block[:, j] = _truncated_normal(mean, np.sqrt(variance), low, high, rng)
-    scores[:, columns] = block / np.sqrt(np.mean(block**2, axis=0))
+            mean = drawn[:, j] - variance * (drawn @ precision[:, j])
+            drawn[:, j] = _truncated_normal(mean, np.sqrt(variance), low, high, rng)
+    scores[:] = drawn / np.sqrt(np.mean(drawn**2, axis=0))
 
 
 def _intervals(column: NDArray[Any]) -> tuple[Vector, Vector]:

@@ -28,7 +28,6 @@ def estimate(scores: Matrix, covariance: str | Matrix) -> tuple[Matrix, str]:
     """
     n, p = scores.shape
     if not isinstance(covariance, str):
-        check_covariance(covariance, p)
         return _definite(_unit_diagonal((covariance + covariance.T) / 2), "given"), "given"
     if covariance == "auto":
         covariance = "sample" if p <= n / 20 else "graphical-lasso"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -42,13 +41,6 @@ from .solver import Penalty, as_penalty, solve
 from .tuning import Tuner, as_tuning
 
 N_NEIGHBOURS = 5
-NAMES: dict[str, Any] = {  # of the default strategies, which `KnockoffFilter` reads
-    "measure": "pc",
-    "penalty": "mcp",
-    "lam": "auto",
-    "screening": "split",
-    "knockoffs": "gaussian",
-}
 MANY_CLASSES = 10  # beyond which the level was seen to fail
 
 
@@ -102,11 +94,11 @@ class KnockoffFilter:
     True
     """
 
-    measure: Measure = NAMES["measure"]
-    penalty: Penalty = NAMES["penalty"]
-    lam: Tuner = NAMES["lam"]
-    screening: Screener = NAMES["screening"]
-    knockoffs: KnockoffSampler = NAMES["knockoffs"]
+    measure: Measure = "pc"  # type: ignore[assignment]
+    penalty: Penalty = "mcp"  # type: ignore[assignment]
+    lam: Tuner = "auto"  # type: ignore[assignment]
+    screening: Screener = "split"  # type: ignore[assignment]
+    knockoffs: KnockoffSampler = "gaussian"  # type: ignore[assignment]
     n_draws: int = 1
     cross_terms: bool = True
     alias: ClassVar[str] = "knockoffs"
@@ -129,15 +121,11 @@ class KnockoffFilter:
             """What a user may give: strategies, or their names."""
 
     def __post_init__(self) -> None:
-        readers: dict[str, Callable[[Any], object]] = {
-            "measure": as_measure,
-            "penalty": as_penalty,
-            "lam": as_tuning,
-            "screening": as_screening,
-            "knockoffs": as_knockoffs,
-        }
-        for name, read in readers.items():
-            object.__setattr__(self, name, read(getattr(self, name)))
+        object.__setattr__(self, "measure", as_measure(self.measure))
+        object.__setattr__(self, "penalty", as_penalty(self.penalty))
+        object.__setattr__(self, "lam", as_tuning(self.lam))
+        object.__setattr__(self, "screening", as_screening(self.screening))
+        object.__setattr__(self, "knockoffs", as_knockoffs(self.knockoffs))
         check_count("n_draws", self.n_draws)
         check_choice("cross_terms", self.cross_terms, (True, False))
 
@@ -257,7 +245,8 @@ class KnockoffFilter:
         counted = work if self.n_draws > 1 else work.quietly()
         for child in rng.spawn(self.n_draws):
             counted.report(DRAWS, len(draws), self.n_draws)
-            with one_blas_thread():  # as in Gaussian.draw
+            # BLAS threads pay little for such matrices, and stall when other work has the cores
+            with one_blas_thread():
                 draw, found = self._draw(study, groups, child, work)
             relevance[copies.modelled] += found / self.n_draws
             draws.append(draw)
@@ -295,10 +284,8 @@ class KnockoffFilter:
             pairs = pair_with_knockoffs(values, drawn.X_knockoff, study, screening)
             associations = associate_pairs(pairs, self.measure, self.cross_terms, work)
         with work.stage("tuning", steps=True):
-            problem = TuningProblem(
-                pairs, self.measure, self.cross_terms, associations, self.penalty
-            )
-            tuning = self.lam.choose(problem, fold_rng, work)
+            settings = self.measure, self.cross_terms, associations, self.penalty
+            tuning = self.lam.choose(TuningProblem(pairs, *settings), fold_rng, work)
         with work.stage("solving"):
             solution = solve(associations, penalty=self.penalty, lam=tuning.lam)
         theta, theta_knockoff = np.split(solution.theta, 2)
@@ -381,7 +368,8 @@ def draw_knockoffs(
     columns = _without_categories(columns)
     copies = find_copies(columns, way.by_rank)
     everything, rows = np.arange(columns.n_columns), np.arange(columns.n_rows)
-    return way.draw(columns.values, copies, everything, rows, as_generator(random_state))
+    with one_blas_thread():
+        return way.draw(columns.values, copies, everything, rows, as_generator(random_state))
 
 
 def _in_two_groups(alike: Copies, group: Indices) -> Mask:

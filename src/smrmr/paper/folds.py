@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -54,53 +52,41 @@ def deal_folds(pairs: Pairs, n_folds: int, rng: Generator) -> Indices:
     return fold
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Associations of the training rows and of the rows held out, and the number of the latter."""
-
-    train: Associations
-    test: Associations
-    n_rows: int
-
-
 def hold_out(
     problem: TuningProblem, folds: int, debiased: bool, rng: Generator, work: Work
-) -> list[HeldOut]:
-    """Associations of every fold, in the units of all rows."""
-    pairs, study = problem.pairs, problem.pairs.study
-    measure, values, target = problem.measure.in_fixed_units(study.columns.values, study.target)
-    fixed = replace(study, columns=replace(study.columns, data=values), target=target)
-    pairs = replace(pairs, study=fixed)
-    associated: Callable[[Pairs], Associations] = partial(
-        associate_pairs, measure=measure, cross_terms=problem.cross_terms, work=work
-    )
-    n_folds = max(2, min(folds, study.columns.n_rows // MIN_ROWS))
+) -> list[tuple[Associations, Associations, int]]:
+    """For every fold the associations of the other rows and of its own, and how many it has.
+
+    All are in the units of all rows.
+    """
+    pairs, columns = problem.pairs, problem.pairs.study.columns
+    measure, values, target = problem.measure.in_fixed_units(columns.values, pairs.study.target)
+    study = replace(pairs.study, columns=replace(columns, data=values), target=target)
+    pairs = replace(pairs, study=study)
+    n_folds = max(2, min(folds, columns.n_rows // MIN_ROWS))
     fold = deal_folds(pairs, n_folds, rng)
     found = []
     for k in range(n_folds):
-        train, test = (pairs.take(np.flatnonzero(rows)) for rows in (fold != k, fold == k))
-        held_out = associated(test)
+        rows = np.flatnonzero(fold == k)
+        train, test = pairs.take(np.flatnonzero(fold != k)), pairs.take(rows)
+        left, held_out = (
+            associate_pairs(some, measure, problem.cross_terms, work) for some in (train, test)
+        )
         if debiased:
-            held_out = _debiased(held_out, test, measure, problem.cross_terms, rng, work)
-        found.append(HeldOut(associated(train), held_out, test.study.columns.n_rows))
+            held_out = _debiased(held_out, test, measure, rng, work.quietly())
+        found.append((left, held_out, len(rows)))
         work.report("tuning", k + 1, n_folds)
     return found
 
 
 def _debiased(
-    found: Associations,
-    test: Pairs,
-    measure: Measure,
-    cross_terms: bool,
-    rng: Generator,
-    work: Work,
+    found: Associations, test: Pairs, measure: Measure, rng: Generator, work: Work
 ) -> Associations:
     """Take from every association the mean of those between columns whose rows are shuffled."""
-    columns, k, work = test.study.columns, test.n_features, work.quietly()
+    columns, k = test.study.columns, test.n_features
     shuffled = rng.permutation(columns.n_rows)
-    relevance = Associator(columns, measure, work).with_target(
-        take_rows(test.study.target, shuffled)
-    )
+    target = take_rows(test.study.target, shuffled)
+    relevance = Associator(columns, measure, work).with_target(target)
     some = rng.permutation(k)[:BIAS_FEATURES]
     some = np.concatenate([some, some + k])
     values = columns.values[:, some]
@@ -110,6 +96,6 @@ def _debiased(
     redundancy = (found.redundancy - common) / (1 - common)
     constant = np.diag(found.redundancy) == 0
     redundancy[constant] = redundancy[:, constant] = 0.0
-    if not cross_terms:
+    if not found.redundancy[:k, k:].any():  # cross terms are left out
         redundancy[:k, k:] = redundancy[k:, :k] = 0.0
     return Associations((found.relevance - bias) / (1 - bias), redundancy, found.target)

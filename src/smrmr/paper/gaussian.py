@@ -12,7 +12,6 @@ from ..data.columns import Columns
 from ..data.scaling import unit_columns
 from ..features.copies import Copies, signs_against, tiles
 from ..features.fingerprints import have_ties
-from ..runs.blocks import one_blas_thread
 from ..settings import ComparesBySettings, as_numbers, check_choice
 from ..types import Indices, Mask, Matrix, Vector
 from .covariance import ESTIMATES, check_covariance, estimate
@@ -203,21 +202,6 @@ class Gaussian(ComparesBySettings):
             If every column is constant.
         """
         groups = np.arange(values.shape[1]) if groups is None else groups
-        sigma = self.covariance
-        if not isinstance(sigma, str):
-            sigma = sigma[np.ix_(features, features)]
-        # BLAS threads pay little for matrices of this size, and stall when other work has the cores
-        with one_blas_thread():
-            return self._draw(values, copies, groups, sigma, rng)
-
-    def _draw(
-        self,
-        values: NDArray[Any],
-        copies: Copies,
-        groups: Indices,
-        sigma: str | Matrix,
-        rng: Generator,
-    ) -> Knockoffs:
         tie_rng, noise_rng = rng.spawn(2)
         plain = unit_columns(values)
         modelled, followers, leaders = copies.modelled, copies.followers, copies.leaders
@@ -230,8 +214,9 @@ class Gaussian(ComparesBySettings):
         ranked = modelled[scored[modelled]]
         scores[:, scored[modelled]] = normal_scores(values[:, ranked], tie_rng)
         break_ties(scores, values[:, modelled], tied[modelled], tie_rng)
+        sigma = self.covariance
         if not isinstance(sigma, str):
-            sigma = sigma[np.ix_(modelled, modelled)]
+            sigma = sigma[np.ix_(features[modelled], features[modelled])]
         correlations, name = estimate(scores, sigma)
         S = decorrelation(correlations, self.s, groups[modelled])
 

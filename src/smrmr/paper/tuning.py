@@ -134,14 +134,12 @@ class CrossValidation:
         if isinstance(penalty, NoPenalty):
             return Tuning(0.0)
         held_out = hold_out(problem, self.folds, self.debiased, rng, work)
-        lams: Vector = np.asarray(
-            lambda_max(problem.associations) * np.geomspace(1.0, FLOOR, N_LAMS)
-        )
+        lams: Vector = lambda_max(problem.associations) * np.geomspace(1.0, FLOOR, N_LAMS)
         losses = np.zeros(N_LAMS)
-        for one in held_out:
-            path = solution_path(one.train, penalty=penalty, lams=lams)
-            losses += one.n_rows * np.array([loss(one.test, theta) for theta in path.thetas])
-        losses /= sum(one.n_rows for one in held_out)
+        for train, test, n_rows in held_out:
+            path = solution_path(train, penalty=penalty, lams=lams)
+            losses += n_rows * np.array([loss(test, theta) for theta in path.thetas])
+        losses /= problem.pairs.study.columns.n_rows
         chosen = Tuning(float(lams[np.argmin(losses)]), lams, losses)
         logger.info("lambda %.3g%s", chosen.lam, " (the smallest tried)" if chosen.at_floor else "")
         return chosen

@@ -23,17 +23,6 @@ def violation(theta: Array, gradient: Array) -> Any:
 
 
 @compiled
-def count_above(gram: Array, rows: Array, threshold: float) -> Any:
-    """Count the entries of the given rows that are larger than `threshold`."""
-    count = 0
-    for k in rows:
-        row = gram[k]
-        for j in range(len(row)):
-            count += row[j] > threshold
-    return count
-
-
-@compiled
 def minimise(
     gram: Array, gain: Array, theta: Array, gradient: Array, tol: float, max_rounds: int
 ) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from ...association import Associations
 from ...settings import as_numbers, check_count, check_lambda, check_number
 from ...types import Indices, Matrix, Vector
-from .descent import count_above, minimise
+from .descent import minimise
 from .penalties import Penalty, as_penalty
 
 MAX_ROUNDS = 1000
@@ -167,10 +167,9 @@ def solve(
     >>> solve(apart, penalty="l1", lam=0.3).theta.tolist()
     [0.2, 0.0]
     """
-    _check_associations(associations)
+    problem = _Problem.of(associations)
     check_lambda("lam", lam)
-    (solution,) = _run(associations, penalty, [lam], tol)
-    return solution
+    return problem.solved(penalty, [lam], tol)[0]
 
 
 def solution_path(
@@ -221,9 +220,9 @@ def solution_path(
     >>> path.thetas.round(12).tolist()
     [[0.0, 0.0], [0.4, 0.1]]
     """
-    _check_associations(associations)
+    problem = _Problem.of(associations)
     lams = _lambdas(associations, lams, n_lams, floor)
-    found = _run(associations, penalty, lams, tol)
+    found = problem.solved(penalty, lams, tol)
     return SolutionPath(
         lams,
         np.array([solution.theta for solution in found]),
@@ -231,29 +230,6 @@ def solution_path(
         np.array([solution.kkt for solution in found]),
         all(solution.converged for solution in found),
     )
-
-
-def _run(
-    associations: Associations,
-    penalty: str | Penalty | None,
-    lams: Sequence[float] | Vector,
-    tol: float,
-) -> list[Solution]:
-    """Solutions along the lambdas, each started from the last."""
-    check_number("tol", tol, above=0)
-    rule = as_penalty(penalty)
-    if not (np.isfinite(lams).all() and min(lams) >= 0):
-        raise ValueError(f"lams={lams!r} are no lambdas. Give numbers of at least 0.")
-    problem = _Problem.of(associations)
-    found = problem.solutions(rule, lams, tol)
-    used = np.flatnonzero(np.any([solution.theta > 0 for solution in found], axis=0))
-    if count_above(problem.redundancy, used, 1 - COPIES) > len(used):  # more than the diagonal
-        found = problem.merged().solutions(rule, lams, tol)
-    if not np.isfinite([solution.kkt for solution in found]).all():
-        raise ValueError("redundancy has missing or infinite values. Measure it again.")
-    if not all(solution.converged for solution in found):
-        _warn(max(solution.kkt for solution in found), tol)
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,6 +244,11 @@ class _Problem:
     @classmethod
     def of(cls, associations: Associations) -> _Problem:
         """Check the associations; features count as different until they are `merged`."""
+        if not hasattr(associations, "relevance") or not hasattr(associations, "redundancy"):
+            raise ValueError(
+                f"associations={short_repr(associations)} has no relevance and redundancy. Give "
+                "what smrmr.associate returns, or an Associations(relevance, redundancy, target)."
+            )
         needed = "One number per feature, and per pair of features, is needed."
         relevance, redundancy = (
             np.ascontiguousarray(as_numbers(name, getattr(associations, name), needed))
@@ -283,9 +264,26 @@ class _Problem:
             raise ValueError("relevance has missing or infinite values. Measure it again.")
         return cls(relevance, redundancy, np.arange(p), np.ones(p))
 
-    def solutions(
-        self, penalty: Penalty, lams: Sequence[float] | Vector, tol: float
+    def solved(
+        self, penalty: str | Penalty | None, lams: Sequence[float] | Vector, tol: float
     ) -> list[Solution]:
+        """Solutions along the lambdas; identical features that are used share their theta."""
+        check_number("tol", tol, above=0)
+        rule = as_penalty(penalty)
+        if not (np.isfinite(lams).all() and min(lams) >= 0):
+            raise ValueError(f"lams={lams!r} are no lambdas. Give numbers of at least 0.")
+        found = self.along(rule, lams, tol)
+        used = np.any([solution.theta > 0 for solution in found], axis=0)
+        if np.count_nonzero(self.redundancy[used] > 1 - COPIES) > used.sum():  # not the diagonal
+            found = self.merged().along(rule, lams, tol)
+        kkt = float(np.max([solution.kkt for solution in found]))  # NaN if one is
+        if not np.isfinite(kkt):
+            raise ValueError("redundancy has missing or infinite values. Measure it again.")
+        if kkt > tol:
+            _warn(kkt, tol)
+        return found
+
+    def along(self, penalty: Penalty, lams: Sequence[float] | Vector, tol: float) -> list[Solution]:
         """Solutions along the lambdas, each started from the last."""
         starts = np.zeros((2, len(self.relevance)))
         return [_lla(self, penalty, float(lam), tol, starts) for lam in lams]
@@ -344,14 +342,6 @@ def _lambdas(associations: Associations, lams: Any, n_lams: int, floor: float) -
             f"floor={floor!r} is above 1. Give the last lambda as a share of the first."
         )
     return np.asarray(lambda_max(associations) * np.geomspace(1.0, floor, n_lams))
-
-
-def _check_associations(associations: Any) -> None:
-    if not hasattr(associations, "relevance") or not hasattr(associations, "redundancy"):
-        raise ValueError(
-            f"associations={short_repr(associations)} has no relevance and redundancy. Give what "
-            "smrmr.associate returns, or an Associations(relevance, redundancy, target)."
-        )
 
 
 def _warn(kkt: float, tol: float) -> None:

@@ -47,13 +47,11 @@ class KernelPoints:
 
     def entries(self, start: int, stop: int) -> NDArray[np.float64]:
         """Rows `start` to `stop` of the kernel matrices, from column `start` on."""
+        if self.kernel is not None:
+            written = [checked_kernel(self.kernel, x.T, start, stop) for x in self.values]
+            return np.stack(written)[:, :, start:] / self.widths[:, None, None]
         out = np.empty((len(self.values), stop - start, self.n_rows - start))
-        if self.kernel is None:
-            loops.kernel_rows(self.values, self.kind, self.widths, start, out)
-            return out
-        for k, points in enumerate(self.values):
-            rows = checked_kernel(self.kernel, points.T, start, stop)
-            out[k] = rows[:, start:] / self.widths[k]
+        loops.kernel_rows(self.values, self.kind, self.widths, start, out)
         return out
 
     def rows(self, start: int, stop: int, means: Matrix) -> Matrix:
@@ -62,7 +60,9 @@ class KernelPoints:
         A pair of a sample within these rows and one beyond stands for two entries of the matrix.
         """
         out = self.entries(start, stop)
-        loops.centre_rows(means, start, out)
+        out += means.mean(axis=1)[:, None, None] - means[:, start:stop, None]
+        out -= means[:, None, start:]
+        out[:, :, stop - start :] *= np.sqrt(2.0)
         return out.reshape(len(out), -1)
 
     def moments(self) -> tuple[Matrix, Vector]:
@@ -70,7 +70,11 @@ class KernelPoints:
         n = self.n_rows
         means, squares = np.zeros((len(self.values), n)), np.zeros(len(self.values))
         for start, stop in slabs(n):
-            loops.add_moments(self.entries(start, stop), start, means, squares)
+            rows = self.entries(start, stop)
+            beyond = rows[:, :, stop - start :]  # which stand for two entries
+            means[:, start:stop] += rows.sum(axis=2)
+            means[:, stop:] += beyond.sum(axis=1)
+            squares += sum(np.einsum("kij,kij->k", some, some) for some in (rows, beyond))
         means /= n
         offsets = 2 * n * (means**2).sum(axis=1) - n**2 * means.mean(axis=1) ** 2
         energies = squares - offsets

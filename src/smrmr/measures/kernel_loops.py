@@ -1,4 +1,4 @@
-"""Writes kernel matrices row by row, factors them at low rank and finds median distances."""
+"""Exponentials, low-rank factors of kernel matrices, their products, and median distances."""
 
 import math
 from typing import Any
@@ -66,33 +66,6 @@ def kernel_rows(points: Array, kind: int, widths: Array, start: int, out: Array)
     for k in range(len(points)):
         for i in range(out.shape[1]):
             _kernel_row(points[k], start + i, start, kind, widths[k], out[k, i])
-
-
-@compiled
-def add_moments(rows: Array, start: int, sums: Array, squares: Array) -> None:
-    """Add rows that `kernel_rows` wrote to the row sums, and to the sum of squares, of all."""
-    for k in range(len(rows)):
-        for i in range(rows.shape[1]):
-            row, total, square = rows[k, i], 0.0, 0.0
-            for j in range(len(row)):
-                weight = 1.0 if j < rows.shape[1] else 2.0  # others stand for two entries
-                sums[k, start + j] += (weight - 1.0) * row[j]
-                total += row[j]
-                square += weight * row[j] * row[j]
-            sums[k, start + i] += total
-            squares[k] += square
-
-
-@compiled
-def centre_rows(means: Array, start: int, rows: Array) -> None:
-    """Centre rows that `kernel_rows` wrote, and weight what stands for two entries by sqrt(2)."""
-    for k in range(len(rows)):
-        grand = means[k].mean()
-        for i in range(rows.shape[1]):
-            row, shift = rows[k, i], grand - means[k, start + i]
-            for j in range(len(row)):
-                weight = 1.0 if j < rows.shape[1] else math.sqrt(2.0)
-                row[j] = weight * (row[j] + shift - means[k, start + j])
 
 
 @compiled
@@ -175,36 +148,18 @@ def _pairs_within(x: Array, distance: float) -> Any:
 
 @compiled
 def _distance_of_rank(x: Array, rank: int) -> Any:
-    """The `rank`-th smallest distance (from 1) in the sorted `x`.
-
-    Brackets it by counting, in O(n) per count, until few enough distances are left to sort.
-    """
-    n = len(x)
-    low, high = 0.0, x[n - 1] - x[0]
-    below, upto = _pairs_within(x, low), n * (n - 1) // 2
-    if below >= rank:
-        return 0.0
-    while upto - below > n:
-        middle = 0.5 * (low + high)
-        if not low < middle < high:  # all that is left are ties at high
-            return high
-        pairs = _pairs_within(x, middle)
-        if pairs >= rank:
-            high, upto = middle, pairs
+    """The `rank`-th smallest distance (from 1) in the sorted `x`, by bisection to the last bit."""
+    low, high = 0.0, x[-1] - x[0]
+    if _pairs_within(x, low) >= rank:
+        return low
+    middle = 0.5 * high
+    while low < middle < high:
+        if _pairs_within(x, middle) >= rank:
+            high = middle
         else:
-            low, below = middle, pairs
-    found = np.empty(upto - below)
-    size, first = 0, 0
-    for j in range(n):
-        while x[j] - x[first] > high:
-            first += 1
-        i = first
-        while i < j and x[j] - x[i] > low:
-            found[size] = x[j] - x[i]
-            size += 1
-            i += 1
-    found.sort()
-    return found[rank - below - 1]
+            low = middle
+        middle = 0.5 * (low + high)
+    return high
 
 
 @compiled

@@ -124,7 +124,7 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
     """
     order, out = rng.permutation(n).astype(np.int32)[None], np.zeros((1, 1))
     ranks = (order, *loops.rank_rows(np.argsort(order).astype(float), order)[:2])
-    loops.sweep(ranks, ranks, np.ones(n, np.uint8), False, out)
+    loops.sweep(ranks, ranks, np.ones(n, np.uint8), False, True, out)
     whole = sum((n * (4 * t + 1) - (2 * t + 1) ** 2) ** 2 for t in range(n))
     assert out[0, 0] == float(whole)
 
@@ -133,7 +133,7 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
     chosen = np.isin(np.arange(n), anchors).astype(np.uint8)
     orders = [np.argsort(v, kind="stable").astype(np.int32)[None] for v in (x, y)]
     sides = [(o, *loops.rank_rows(v[None], o)[:2]) for v, o in zip((x, y), orders, strict=True)]
-    loops.sweep(sides[1], sides[0], chosen, True, out)
+    loops.sweep(sides[1], sides[0], chosen, True, False, out)
     expected = 0
     for r in anchors:
         s, t = np.sign(x - x[r]).astype(int), np.sign(y - y[r]).astype(int)

@@ -1,31 +1,88 @@
-"""Sums of `projection_loops` for columns of few levels and classes, from contingency tables.
-
-Such columns come coded: ``codes`` (level of each sample) and ``counts`` (samples of each level),
-ordered or nominal.
-"""
+"""Columns of few levels and classes, whose sums come from contingency tables."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.columns import class_count_band
 from ..types import Indices, Matrix, Vector
+from .level_loops import cross_coded_ranked
+from .projection_parts import Ranked, anchor_mask, bracket, product_on_slice
 
 TABLE_ENTRIES = 2**20  # of the contingency tables of a column with all others, at a time
 
 
-class Levels(NamedTuple):
-    """Coded columns, ordered or nominal."""
+@dataclass(eq=False)
+class Coded:
+    """Columns with few levels, ordered, or with classes, nominal: the level of every sample."""
 
+    columns: Indices
     codes: NDArray[np.integer[Any]]
-    counts: NDArray[np.int64]
     nominal: bool
+    anchors: Indices
+    counts: NDArray[np.int64] = field(init=False)  # samples of every level
+    u: Vector = field(init=False)
+    energies: Vector = field(init=False)
+
+    def __post_init__(self) -> None:
+        n, n_levels = self.n_rows, int(self.codes.max()) + 1
+        self.counts = _level_counts(self.codes, n_levels)
+        held = self.counts
+        if len(self.anchors) < n:
+            held = _level_counts(self.codes.take(self.anchors, axis=1), n_levels)
+        counts = self.counts.astype(np.float64)
+        if self.nominal:
+            others = (counts**2).sum(axis=1, keepdims=True) - counts**2
+            self.u = (held * (2 * others + (n - counts) ** 2)).sum(axis=1) / 3
+        else:
+            before = np.cumsum(counts, axis=1) - counts
+            self.u = (held * (n - 2 * before - counts) ** 2).sum(axis=1)
+        energies = bracket(_self_terms(self, held), self.u, self.u, n, len(self.anchors))
+        self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.codes.shape[1])
+
+    @property
+    def key(self) -> tuple[int, int]:
+        """Order of the kinds of parts; nominal blocks differ by their numbers of classes."""
+        return (0, int(class_count_band(self.counts.shape[1]))) if self.nominal else (1, 0)
+
+    def cross(self, other: "Coded | Ranked", out: Matrix) -> None:
+        """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
+        if isinstance(other, Coded):
+            _cross_coded(self, other, out)
+        else:
+            order, _, through = other.ranks
+            levels = self.codes, self.counts, self.nominal
+            cross_coded_ranked(*levels, order, through, anchor_mask(self.anchors, self.n_rows), out)
+
+    def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
+        """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
+        if not self.nominal:
+            return product_on_slice(self.codes.astype(np.int32), slice_, anchor)
+        values = np.empty(len(self.codes))
+        for k, codes in enumerate(self.codes):
+            members = (codes == np.arange(self.counts.shape[1])[:, None]).astype(np.float64)
+            within = np.einsum("ai,ai->a", members @ slice_, members)
+            values[k] = slice_[anchor, anchor] - (2 * within.sum() - within[codes[anchor]]) / 3
+        return values
 
 
-def cross_coded(a: Levels, b: Levels, anchors: Indices, out: Matrix) -> None:
+def _level_counts(codes: NDArray[np.integer[Any]], n_levels: int) -> NDArray[np.int64]:
+    """How many samples of every column have each level."""
+    numbers = codes + n_levels * np.arange(len(codes))[:, None]
+    return np.bincount(numbers.ravel(), minlength=n_levels * len(codes)).reshape(-1, n_levels)
+
+
+def _cross_coded(a: Coded, b: Coded, out: Matrix) -> None:
     """Fill `out` for all pairs of coded columns; contingency tables are products of indicators."""
-    n = a.codes.shape[1]
+    n, anchors = a.n_rows, a.anchors
     for rows in _some(a, b):
         for others in _some(b, a):
             parts = (a.codes[rows], a.counts[rows]), (b.codes[others], b.counts[others])
@@ -36,22 +93,22 @@ def cross_coded(a: Levels, b: Levels, anchors: Indices, out: Matrix) -> None:
             out[rows, others] = _cross_terms(n * tables - counts, held, a.nominal, b.nominal)
 
 
-def self_coded(levels: Levels, held: NDArray[np.int64], n: int) -> Vector:
+def _self_terms(coded: Coded, held: NDArray[np.int64]) -> Vector:
     """Cross term of every coded column with itself; `held` counts the anchors of each level."""
     out, diagonal = np.empty(len(held)), np.eye(held.shape[1])[:, None, :, None]
     step = max(1, TABLE_ENTRIES // diagonal.size)
     for start in range(0, len(out), step):
         some = slice(start, start + step)
-        counts = levels.counts[some, :, None].astype(np.float64)
-        v = n * diagonal * counts - levels.counts[some].T[:, :, None, None] * counts
+        counts = coded.counts[some, :, None].astype(np.float64)
+        v = coded.n_rows * diagonal * counts - coded.counts[some].T[:, :, None, None] * counts
         anchors = diagonal * held[some, :, None]
-        out[some] = _cross_terms(v, anchors, levels.nominal, levels.nominal)[:, 0]
+        out[some] = _cross_terms(v, anchors, coded.nominal, coded.nominal)[:, 0]
     return out
 
 
-def _some(levels: Levels, others: Levels) -> Iterator[slice]:
+def _some(levels: Coded, others: Coded) -> Iterator[slice]:
     """Columns, as many at a time as their indicators and tables with all the others allow."""
-    (n_columns, n_levels), n_rows = levels.counts.shape, levels.codes.shape[1]
+    (n_columns, n_levels), n_rows = levels.counts.shape, levels.n_rows
     step = max(1, TABLE_ENTRIES // max(n_levels * others.counts.size, n_levels * n_rows // 4))
     return (slice(start, start + step) for start in range(0, n_columns, step))
 

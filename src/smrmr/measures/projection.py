@@ -29,7 +29,8 @@ from ..settings import check_choice, check_count
 from ..types import Indices, Matrix
 from . import projection_loops as loops
 from .coding_loops import code_small_integers
-from .projection_parts import Angles, Coded, Ranked, bracket, spread_anchors
+from .contingency import Coded
+from .projection_parts import Angles, Ranked, bracket, spread_anchors
 from .protocol import ONCE, Measure, Part, Use
 
 TABLE_LEVELS = 16  # up to here a contingency table beats sorting
@@ -91,7 +92,10 @@ class ProjectionCorrelation(Measure):
         """Sort the columns into classes, few levels, ranks without ties and ranks with ties."""
         anchors = self._anchors(block.n_rows)
         if block.nominal:
-            return [_nominal(block, anchors)]
+            codes: NDArray[Any] = block.values.astype(
+                np.uint8 if block.values.max() < 256 else np.int32
+            )
+            return [Coded(block.columns, codes, nominal=True, anchors=anchors)]
         often = use.partners >= BIT_SET_PARTNERS and len(anchors) <= BIT_SET_ANCHORS
         return _numeric_parts(block, anchors, often or block.n_rows <= BIT_SET_ROWS)
 
@@ -129,35 +133,23 @@ class ProjectionCorrelation(Measure):
         return spread_anchors(n_rows, int(self.anchors))
 
 
-def _nominal(block: Block, anchors: Indices) -> Coded:
-    n_levels = int(block.values.max()) + 1
-    codes: NDArray[Any] = block.values.astype(np.uint8 if n_levels <= 256 else np.int32)
-    counts = np.stack([np.bincount(row, minlength=n_levels) for row in codes])
-    return Coded(block.columns, codes, counts, nominal=True, anchors=anchors)
-
-
 def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]:
     """Columns with few levels coded, others ranked: without ties, and with ties."""
     n = block.n_rows
-    codes, counts, levels = code_small_integers(block.values, TABLE_LEVELS)
-    if levels.all():
-        return [Coded(block.columns, codes, counts[:, : levels.max()], False, anchors)]
-    rest = np.flatnonzero(levels == 0)
-    values = np.ascontiguousarray(block.values[rest], dtype=np.float64)
-    order = np.argsort(values, axis=1).astype(np.int32)
-    below, through, distinct = loops.rank_rows(values, order)
-    many = distinct > min(TABLE_LEVELS, n - 1)
-    for k, ranks in zip(rest[~many], below[~many], strict=True):
-        _, codes[k], sizes = np.unique(ranks, return_inverse=True, return_counts=True)
-        levels[k] = len(sizes)
-        counts[k, : len(sizes)] = sizes
-    few = levels > 0
+    codes, _, levels = code_small_integers(block.values, TABLE_LEVELS)
+    few, rest = levels > 0, np.flatnonzero(levels == 0)
     parts: list[Part] = []
+    if rest.size:
+        values = np.ascontiguousarray(block.values[rest], dtype=np.float64)
+        order = np.argsort(values, axis=1).astype(np.int32)
+        below, through, distinct = loops.rank_rows(values, order)
+        many = distinct > min(TABLE_LEVELS, n - 1)
+        for k, ranks in zip(rest[~many], below[~many], strict=True):
+            few[k], codes[k] = True, np.unique(ranks, return_inverse=True)[1]
+        for tied, rows in ((False, many & (distinct == n)), (True, many & (distinct < n))):
+            if rows.any():
+                ranked = order[rows], below[rows], through[rows]
+                parts.append(Ranked(block.columns[rest[rows]], ranked, tied, anchors, bit_sets))
     if few.any():
-        counts = counts[few, : levels.max()]
-        parts.append(Coded(block.columns[few], codes[few], counts, nominal=False, anchors=anchors))
-    for tied, rows in ((False, many & (distinct == n)), (True, many & (distinct < n))):
-        if rows.any():
-            ranked = order[rows], below[rows], through[rows]
-            parts.append(Ranked(block.columns[rest[rows]], ranked, tied, anchors, bit_sets))
+        parts.append(Coded(block.columns[few], codes[few], nominal=False, anchors=anchors))
     return parts

@@ -65,21 +65,18 @@ def sum_of_squares(v: Array, n: int) -> Any:
     return np.float64(total) + np.float64(high) * 2.0**40
 
 
-def sweep(ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, out: Array) -> None:
+@compiled
+def sweep(
+    ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, same: bool, out: Array
+) -> None:
     """Fill `out` by sweeping the samples in the order of one column.
 
     Columns are their order, below and through. The places in the other column of all samples met
     are a set of bits, with a count per word. Since ``s_r(i) = 1 - [x_i < x_r] - [x_i <= x_r]``, the
     four counts of samples less than, and at most, r in both columns give ``sum_i s_r(i) t_r(i)``;
-    without ties one of them gives the others. `chosen` is 1 for anchors.
+    without ties one of them gives the others. `chosen` is 1 for anchors. Of the `same` columns on
+    both sides, only pairs up to the diagonal are filled.
     """
-    _sweep(ranks_a, ranks_b, chosen, tied, ranks_a[0] is ranks_b[0], out)
-
-
-@compiled
-def _sweep(
-    ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, same: bool, out: Array
-) -> None:
     (order_a, below_a, through_a), (order_b, below_b, through_b) = ranks_a, ranks_b
     n = len(chosen)
     words = np.empty(n // 64 + 1, np.uint64)

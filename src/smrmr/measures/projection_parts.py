@@ -1,4 +1,4 @@
-"""Columns prepared for projection correlation: ranks, codes of few levels or classes, vectors.
+"""Columns prepared for projection correlation: ranks and vectors; `contingency` has the others.
 
 All sums over samples r, the anchors of the angles, are over the `anchors` alone, see
 `projection.ProjectionCorrelation`.
@@ -6,16 +6,13 @@ All sums over samples r, the anchors of the angles, are over the `anchors` alone
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.columns import class_count_band
 from ..types import Indices, Matrix, Vector
 from . import projection_loops as loops
-from .contingency import Levels, cross_coded, self_coded
-from .level_loops import cross_coded_ranked
 
 
 @lru_cache(maxsize=16)
@@ -73,81 +70,14 @@ class Ranked:
             planes = self.planes, self.signs, other.planes, other.signs
             loops.cross_bits(*planes, self.n_rows, self is other, out)
         else:
-            chosen = _mask(self.anchors, self.n_rows)
-            loops.sweep(self.ranks, other.ranks, chosen, self.tied or other.tied, out)
+            chosen = anchor_mask(self.anchors, self.n_rows)
+            loops.sweep(
+                self.ranks, other.ranks, chosen, self.tied or other.tied, self is other, out
+            )
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
-        return _on_slice(self.ranks[1], slice_, anchor)
-
-
-@dataclass(eq=False)
-class Coded:
-    """Columns with few levels, ordered, or with classes, nominal."""
-
-    columns: Indices
-    codes: NDArray[np.integer[Any]]
-    counts: NDArray[np.int64]
-    nominal: bool
-    anchors: Indices
-    u: Vector = field(init=False)
-    energies: Vector = field(init=False)
-
-    def __post_init__(self) -> None:
-        n = self.n_rows
-        counts, held = self.counts.astype(np.float64), self._anchor_counts
-        if self.nominal:
-            others = (counts**2).sum(axis=1, keepdims=True) - counts**2
-            self.u = (held * (2 * others + (n - counts) ** 2)).sum(axis=1) / 3
-        else:
-            before = np.cumsum(counts, axis=1) - counts
-            self.u = (held * (n - 2 * before - counts) ** 2).sum(axis=1)
-        cross = self_coded(self.levels, held, n)
-        energies = bracket(cross, self.u, self.u, n, len(self.anchors))
-        self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
-
-    @property
-    def levels(self) -> Levels:
-        """The columns as loops take them."""
-        return Levels(self.codes, self.counts, self.nominal)
-
-    @property
-    def _anchor_counts(self) -> NDArray[np.int64]:
-        """Anchors of each level."""
-        if len(self.anchors) == self.n_rows:
-            return self.counts
-        n_levels = self.counts.shape[1]
-        chosen = self.codes.take(self.anchors, axis=1)
-        return np.stack([np.bincount(row, minlength=n_levels) for row in chosen])
-
-    @property
-    def n_rows(self) -> int:
-        """Number of samples."""
-        return int(self.codes.shape[1])
-
-    @property
-    def key(self) -> tuple[int, int]:
-        """Order of the kinds of parts; nominal blocks differ by their numbers of classes."""
-        return (0, int(class_count_band(self.counts.shape[1]))) if self.nominal else (1, 0)
-
-    def cross(self, other: "Coded | Ranked", out: Matrix) -> None:
-        """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
-        if isinstance(other, Coded):
-            cross_coded(self.levels, other.levels, self.anchors, out)
-        else:
-            order, _, through = other.ranks
-            cross_coded_ranked(*self.levels, order, through, _mask(self.anchors, self.n_rows), out)
-
-    def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
-        """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""
-        if not self.nominal:
-            return _on_slice(self.codes.astype(np.int32), slice_, anchor)
-        values = np.empty(len(self.codes))
-        for k, codes in enumerate(self.codes):
-            members = (codes == np.arange(self.counts.shape[1])[:, None]).astype(np.float64)
-            within = np.einsum("ai,ai->a", members @ slice_, members)
-            values[k] = slice_[anchor, anchor] - (2 * within.sum() - within[codes[anchor]]) / 3
-        return values
+        return product_on_slice(self.ranks[1], slice_, anchor)
 
 
 @dataclass(eq=False)
@@ -170,16 +100,13 @@ class Angles:
         """Inner product of its own slice, over pi/2, with a centred `slice_`."""
         return np.array([2 / np.pi * (centred_angles(self.values, anchor) * slice_).sum()])
 
-    def inner(self, other: "ProjectionPart") -> Matrix:
+    def inner(self, other: Any) -> Matrix:
         """Brackets with every column of another part, in a row."""
         n = len(self.values)
         total = np.zeros(len(other.columns))
         for anchor in self.anchors:
             total += other.on_slice(centred_angles(self.values, anchor), anchor)
         return np.asarray((2 / np.pi) * n**2 * total)[None, :]
-
-
-ProjectionPart: TypeAlias = Ranked | Coded | Angles
 
 
 def bracket(cross: Matrix, u_a: Matrix, u_b: Matrix, n: int, n_anchors: int) -> Matrix:
@@ -209,14 +136,14 @@ def centred_angles(values: Matrix, anchor: int) -> Matrix:
     return np.asarray(angles - means - means[:, None] + means.mean())
 
 
-def _mask(anchors: Indices, n_rows: int) -> NDArray[np.uint8]:
+def anchor_mask(anchors: Indices, n_rows: int) -> NDArray[np.uint8]:
     """1 for samples that are anchors."""
     chosen = np.zeros(n_rows, np.uint8)
     chosen[anchors] = 1
     return chosen
 
 
-def _on_slice(ranks: NDArray[np.int32], slice_: Matrix, anchor: int) -> Vector:
+def product_on_slice(ranks: NDArray[np.int32], slice_: Matrix, anchor: int) -> Vector:
     """Products of a slice with sign vectors, always 8 at a time: the bits depend on the shape."""
     out = np.empty(len(ranks))
     signs = np.zeros((8, ranks.shape[1]))

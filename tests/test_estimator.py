@@ -73,8 +73,7 @@ def test_the_papers_preset_names_every_choice(data):
     expected = {
         "measure": ProjectionCorrelation("all"), "penalty": SCAD(a=3.7, lla_steps=2),
         "lam__folds": 5, "lam__debiased": False, "screening__share": 0.4, "screening__lam": 0.01,
-        "screening__n_keep": None, "screening__by": "mrmr", "screening__recycle": True,
-        "screening__always": False, "knockoffs__s": "equi", "knockoffs__covariance": "sample",
+        "screening__recycle": True, "knockoffs__s": "equi", "knockoffs__covariance": "sample",
         "knockoffs__copula": False, "n_draws": 1, "cross_terms": True,
     }  # fmt: skip
     assert {name: params[f"control__{name}"] for name in expected} == expected

@@ -342,11 +342,6 @@ def test_both_screening_steps_are_the_literal_ones():
     best = sorted(range(len(theta)), key=lambda k: (-theta[k], -found.relevance[k]))
     np.testing.assert_array_equal(draw.kept, np.sort(shortlist[best[: len(draw.kept)]]))
     assert 0 < np.count_nonzero(theta) < len(theta)
-    by_relevance = recipe(target="continuous", screening="split(by=relevance)")
-    marginal = select(data.X, data.y, by_relevance, rng=6)
-    np.testing.assert_array_equal(
-        marginal.evidence.kept, np.sort(np.argsort(-relevance)[: len(draw.kept)])
-    )
 
 
 def gaussian_associations(X, y, widths):
@@ -362,9 +357,7 @@ def gaussian_associations(X, y, widths):
 
 def test_folds_use_the_kernel_widths_of_all_rows():
     """Oracle: kernel matrices of each fold with the median distances of the whole."""
-    control = KnockoffFilter(
-        measure="hsic", penalty="l1", lam="cv(folds=2)", screening="split(n_keep=4)"
-    )
+    control = KnockoffFilter(measure="hsic", penalty="l1", lam="cv(folds=2)")
     pairs = paired_columns(control)
     _, tuning = solved(pairs, control)
     fold = deal_folds(pairs, 2, np.random.default_rng(3))
@@ -580,8 +573,6 @@ def test_every_feature_has_an_outcome_and_an_explanation(found):
         ({"screening": "half"}, "screening='half'"),
         ({"screening": "split(share=1.0)"}, "share=1.0"),
         ({"screening": "split(lam=-0.1)"}, "lam=-0.1"),
-        ({"screening": "split(by=three)"}, "by='three'"),
-        ({"screening": "split(n_keep=0)"}, "n_keep=0"),
         ({"screening": "split(0.3)"}, "Use 'split' or 'none', with settings in brackets"),
         ({"screening": "split(recycle=yes)"}, "recycle='yes'"),
         ({"n_draws": 0}, "n_draws=0"),
@@ -602,11 +593,9 @@ def test_bad_settings_are_named(settings, message):
 
 def test_bad_data_are_named(rng):
     X, y = rng.normal(size=(40, 100)), rng.normal(size=40)
-    with pytest.raises(ValueError, match=r"n_keep=12 .* Set n_keep <= 11"):
-        select(X, y, recipe(screening="split(n_keep=12)"), rng=0)
-    assert len(select(X, y, recipe(screening="split(n_keep=11)"), rng=0).evidence.kept) == 11
+    assert len(select(X, y, recipe(), rng=0).evidence.kept) == 11
     with pytest.raises(ValueError, match=r"too few to split.* At least 10 rows are needed"):
-        select(X[:9], y[:9], recipe(screening="split(always=true)"), rng=0)
+        select(X[:9], y[:9], recipe(), rng=0)
     assert select(X[:10], y[:10], recipe(), rng=0).evidence.draws[0].n_screen == 4
     with pytest.raises(ValueError, match="every column of X is constant"):
         select(np.ones((40, 3)), y, rng=0)
@@ -624,7 +613,7 @@ def test_features_that_coincide_on_the_selecting_rows_cannot_be_selected():
     _, rows = split_rows(as_target(data.y), 0.4, child.spawn(4)[0])
     X = data.X.copy()
     X[np.ix_(rows, [5])] = X[np.ix_(rows, [10])]
-    found = select(X, data.y, recipe(screening="split(n_keep=59)"), rng=0)
+    found = select(X, data.y, recipe(), rng=0)
     assert found.copies == ()
     assert {5, 10} <= set(found.evidence.kept.tolist())  # so that what follows can fail
     assert found.W[5] == found.W[10] == 0
@@ -662,5 +651,3 @@ def test_a_target_that_cannot_screen_is_refused(rng):
     )
     with pytest.raises(ValueError, match="single value on the 16 rows drawn to screen"):
         select(X, y, recipe(), rng=rare)
-    with pytest.raises(ValueError, match="n_keep=3 needs a screen"):
-        select(X[:, :5], rng.normal(size=40), recipe(screening="split(n_keep=3)"), rng=0)

@@ -24,7 +24,7 @@ CONTROLS = [
     KnockoffFilter.paper(measure="hsic", penalty="none"),
     KnockoffFilter(measure=HSIC(kernel="laplacian", width=0.5), penalty=SCAD(a=2.5)),
     KnockoffFilter(lam=0.02, screening="none", n_draws=3, cross_terms=False),
-    KnockoffFilter(lam=CrossValidation(folds=3, debiased=True), screening=Split(n_keep=12)),
+    KnockoffFilter(lam=CrossValidation(folds=3, debiased=True), screening=Split(recycle=False)),
     KnockoffFilter(penalty=MCP(b=2.0), measure=Pearson()),
     KnockoffFilter(knockoffs=Gaussian("mvr", covariance="graphical-lasso", copula=False)),
 ]
@@ -44,7 +44,7 @@ def test_what_is_written_reads_back_as_itself(control):
         ("paper", KnockoffFilter.paper()),
         ("paper(penalty=l1)", KnockoffFilter.paper(penalty="l1")),
         (
-            "knockoffs(screening=split(share=0.3, n_keep=none), lam=cv(debiased=true))",
+            "knockoffs(screening=split(share=0.3, recycle=true), lam=cv(debiased=true))",
             KnockoffFilter(screening=Split(share=0.3), lam=CrossValidation(debiased=True)),
         ),
         ("knockoffs(penalty=none, screening=none)", KnockoffFilter(penalty=None, screening=None)),
@@ -103,7 +103,7 @@ def test_a_recipe_writes_every_choice():
     recipe = Recipe(fdr=0.2, control=CONTROLS[5], on_empty="relax", n_jobs=2)
     assert recipe.settings == {
         "fdr": 0.2,
-        "control": "knockoffs(lam=cv(folds=3, debiased=true), screening=split(n_keep=12))",
+        "control": "knockoffs(lam=cv(folds=3, debiased=true), screening=split(recycle=false))",
         "target": "auto",
         "on_empty": "relax",
         "n_features": None,

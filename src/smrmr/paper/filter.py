@@ -151,7 +151,7 @@ class KnockoffFilter:
             "measure": "pc(anchors=all)",
             "penalty": "mcp(b=3.5, lla_steps=2)",
             "lam": "cv(folds=5, debiased=false)",
-            "screening": "split(share=0.4, lam=0.01, by=mrmr, recycle=true, always=false)",
+            "screening": "split(share=0.4, lam=0.01, recycle=true)",
             "knockoffs": "gaussian(s=equi, covariance=sample, copula=false)",
             "n_draws": 1,
             "cross_terms": True,

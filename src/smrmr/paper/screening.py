@@ -14,7 +14,7 @@ from ..data.target import Target
 from ..measures.protocol import Measure
 from ..problems import Problem, setting
 from ..runs.work import Work
-from ..settings import check_choice, check_count, check_lambda, check_level, read_strategy
+from ..settings import check_choice, check_lambda, check_level, read_strategy
 from ..types import Indices, Vector
 from .solver import Penalty, solve
 
@@ -75,9 +75,9 @@ class Split:
     """Screen on some rows and select on the others, unless 2 p < n; ``"split"`` for short.
 
     Paper: section 5.1.1. The screen keeps first the features of largest relevance, four times as
-    many as in the end, then those of largest coefficient in the penalised problem; ties and zeros
-    are broken by relevance. The selecting rows must not influence what is kept, or the FDR is not
-    controlled.
+    many as in the end, then the ``(n_1 - 1) // 2`` of largest coefficient in the penalised problem,
+    with n_1 the selecting rows; ties and zeros are broken by relevance. The selecting rows must not
+    influence what is kept, or the FDR is not controlled.
 
     Parameters
     ----------
@@ -85,14 +85,8 @@ class Split:
         Share of the rows that screen.
     lam
         Lambda of the penalised problem.
-    n_keep
-        Features kept; by default ``(n_1 - 1) // 2`` with n_1 the selecting rows.
-    by
-        ``"mrmr"``: both steps; ``"relevance"``: the first alone.
     recycle
         Use the screening rows again when solving, each as its own knockoff.
-    always
-        Split even if 2 p < n, where all features could be kept.
 
     Raises
     ------
@@ -109,20 +103,13 @@ class Split:
 
     share: float = 0.4
     lam: float = 0.01
-    n_keep: int | None = None
-    by: str = "mrmr"
     recycle: bool = True
-    always: bool = False
     alias: ClassVar[str] = "split"
 
     def __post_init__(self) -> None:
         check_level(self.share, "share")
         check_lambda("lam", self.lam)
-        check_choice("by", self.by, ("mrmr", "relevance"))
         check_choice("recycle", self.recycle, (True, False))
-        check_choice("always", self.always, (True, False))
-        if self.n_keep is not None:
-            check_count("n_keep", self.n_keep)
 
     def split(self, study: Study, rng: Generator) -> Parts:
         """Draw the rows that screen; none, if all features can be kept.
@@ -138,21 +125,10 @@ class Split:
         -------
         tuple of ndarray
             Rows that screen, and rows that select.
-
-        Raises
-        ------
-        ValueError
-            If `n_keep` is given where nothing is screened: leave it out, or set `always`.
         """
-        p = study.columns.n_columns
-        if 2 * p >= study.columns.n_rows or self.always:
-            return split_rows(study.target, self.share, rng, study.row_groups.codes)
-        if self.n_keep is not None:
-            raise Problem(
-                f"{setting('n_keep', self.n_keep)} needs a screen, but all {p} features are kept, "
-                f"since 2 p < n. Leave it out, or set {setting('always', True)}."
-            )
-        return KeepAll().split(study, rng)
+        if 2 * study.columns.n_columns < study.columns.n_rows:
+            return KeepAll().split(study, rng)
+        return split_rows(study.target, self.share, rng, study.row_groups.codes)
 
     def screen(
         self, study: Study, parts: Parts, measure: Measure, penalty: Penalty, work: Work
@@ -183,49 +159,31 @@ class Split:
         rows_screen, rows_select = parts
         if not len(rows_screen):
             return KeepAll().screen(study, parts, measure, penalty, work)
-        p = study.columns.n_columns
-        n_keep = self._number_to_keep(len(rows_screen), len(rows_select), p)
+        n_screen, n_select = len(rows_screen), len(rows_select)
+        if min(n_screen, n_select) < MIN_ROWS:
+            n, needed = n_screen + n_select, np.ceil(MIN_ROWS / min(self.share, 1 - self.share))
+            raise Problem(
+                f"{n} rows (n_samples={n}) are too few to split: {n_screen} would screen and "
+                f"{n_select} select. At least {needed:.0f} rows are needed with "
+                f"{setting('share', self.share)}, or {setting('screening', 'none')}."
+            )
         part = study.take(rows_screen)
         if (part.target.values == part.target.values[:1]).all():
             raise Problem(
-                f"the target has a single value on the {len(rows_screen)} rows drawn to screen, so "
-                "nothing can be screened. More rows of its rare values are needed, or "
+                f"the target has a single value on the {n_screen} rows drawn to screen, so nothing "
+                " can be screened. More rows of its rare values are needed, or "
                 f"{setting('screening', 'none')}."
             )
         relevance = Associator(part.columns, measure, work).with_target(part.target)
-        order = np.argsort(-relevance, kind="stable")
-        if self.by == "relevance":
-            shortlisted = kept = np.sort(order[:n_keep])
-        else:
-            shortlisted = np.sort(order[: SHORTLIST * n_keep])
-            chosen = part.columns.take(columns=shortlisted)
-            redundancy = Associator(chosen, measure, work.quietly()).with_each_other()
-            problem = Associations(relevance[shortlisted], redundancy, study.target.kind)
-            theta = solve(problem, penalty=penalty, lam=self.lam).theta
-            best = np.lexsort((-problem.relevance, -theta))[:n_keep]
-            kept = np.sort(shortlisted[best])
+        n_keep = (n_select - 1) // 2
+        shortlisted = np.sort(np.argsort(-relevance, kind="stable")[: SHORTLIST * n_keep])
+        chosen = part.columns.take(columns=shortlisted)
+        redundancy = Associator(chosen, measure, work.quietly()).with_each_other()
+        problem = Associations(relevance[shortlisted], redundancy, study.target.kind)
+        theta = solve(problem, penalty=penalty, lam=self.lam).theta
+        kept = np.sort(shortlisted[np.lexsort((-problem.relevance, -theta))[:n_keep]])
         recycled = rows_screen if self.recycle else rows_screen[:0]
         return Screening(rows_screen, rows_select, recycled, relevance, shortlisted, kept)
-
-    def _number_to_keep(self, n_screen: int, n_select: int, p: int) -> int:
-        n, most = n_screen + n_select, min((n_select - 1) // 2, p)
-        if n_screen < MIN_ROWS or n_select < MIN_ROWS:
-            needed = int(np.ceil(MIN_ROWS / min(self.share, 1 - self.share)))
-            raise Problem(
-                f"{n} rows (n_samples={n}) are too few to split: {n_screen} would screen and "
-                f"{n_select} select. At least {needed} rows are needed with "
-                f"{setting('share', self.share)}, or {setting('screening', 'none')}."
-            )
-        if self.n_keep is None:
-            return most
-        if self.n_keep > most:
-            raise Problem(
-                f"{setting('n_keep', self.n_keep)} features cannot be kept: {n_select} rows "
-                f"select, and knockoffs need 2 n_keep < {n_select}; X has {p} features that vary. "
-                f"Set {setting('n_keep')} <= {most}, or lower {setting('share')} (now "
-                f"{self.share})."
-            )
-        return int(self.n_keep)
 
 
 SCREENS: dict[str, type[Split] | type[KeepAll]] = {"split": Split, "none": KeepAll}

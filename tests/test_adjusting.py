@@ -18,9 +18,9 @@ from smrmr.cli.commands import app
 from smrmr.data.covariates import read_covariates
 from smrmr.data.study import adjusted, read_study
 from smrmr.data.targets.survival import deviance_residuals, martingale_residuals
-from smrmr.paper.folds import deal_folds
 from smrmr.paper.pairs import Pairs
 from smrmr.paper.screening import split_rows
+from smrmr.paper.tuning import deal_folds
 from smrmr.report.words import say
 
 GROUPS = np.repeat(np.arange(30), 5)

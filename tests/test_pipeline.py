@@ -18,10 +18,10 @@ from smrmr.data.target import as_target
 from smrmr.features.copies import find_copies
 from smrmr.measures import MEASURES
 from smrmr.paper import Gaussian, KnockoffFilter
-from smrmr.paper.folds import TuningProblem, deal_folds
 from smrmr.paper.pairs import Pairs, associate_pairs, pair_with_knockoffs
 from smrmr.paper.screening import split_rows
 from smrmr.paper.solver import PENALTIES, solve
+from smrmr.paper.tuning import TuningProblem, deal_folds
 from smrmr.runs.work import Work
 from smrmr.settings import write_setting
 from thinned import thinned

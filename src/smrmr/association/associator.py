@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, is_dataclass
 from functools import cached_property
-from itertools import product
+from itertools import combinations_with_replacement, product
 from tempfile import TemporaryFile
 from threading import Lock
 from typing import Any
@@ -43,10 +43,9 @@ class Associator:
         """Association of every feature with the target."""
         refuse_other_rows(self.columns.n_rows, "y", target.n_rows)
         with open_pool(self.work.n_jobs) as pool:
-            response = self.measure.prepare_target(target)
-            if self.keep:
-                return self._against(response, self._kept_tiles, pool)
-            return self._against(response, self._tiles(self.measure.tile(target), ONCE), pool)
+            response, width = self.measure.prepare_target(target), self.measure.target_tile
+            tiles = self._kept_tiles if self.keep else self._tiles(width, ONCE)
+            return self._against(response, tiles, pool)
 
     def with_feature(self, k: int) -> Vector:
         """Association of every feature with feature `k`."""
@@ -59,7 +58,7 @@ class Associator:
         """Association of every pair of features."""
         n_columns = self.columns.n_columns
         out = _square(n_columns, self.work.max_memory)
-        width = self.measure.tile(None)
+        width = self.measure.pair_tile
         tiles = self._tiles(width, Use(n_columns, width))
         done, total = 0, len(tiles) * (len(tiles) + 1) // 2
         with open_pool(self.work.n_jobs) as pool:
@@ -88,7 +87,7 @@ class Associator:
 
     @cached_property
     def _kept_tiles(self) -> list[_Tile]:
-        return self._tiles(self.measure.tile(None), SINGLY)
+        return self._tiles(self.measure.pair_tile, SINGLY)
 
     def _keep_or_release(self, tile: _Tile) -> None:
         """Keep a tile where there is memory left; estimates can be ten times too large."""
@@ -100,19 +99,11 @@ class Associator:
             else:
                 tile.prepared = None
 
-    def _width(self, width: int, use: Use) -> int:
-        """At most `width` columns, fewer of many rows or where they would not fit the budget."""
-        by_memory = self.work.max_memory // (2 * self._held(use))
-        return max(1, min(width, by_memory, VALUES_AT_ONCE // self.columns.n_rows))
-
-    def _held(self, use: Use) -> int:
-        """Bytes that a prepared column takes, at most."""
-        held = self.measure.bytes_per_column(self.columns.n_rows, use)
-        return held + 16 * self.columns.most_classes * self.columns.n_rows
-
     def _tiles(self, width: int, use: Use) -> list[_Tile]:
-        """Neighbouring columns together, as many as `_width` allows."""
-        held, width = self._held(use), self._width(width, use)
+        """At most `width` neighbouring columns together, fewer of many rows or in little memory."""
+        n = self.columns.n_rows
+        held = self.measure.bytes_per_column(n, use) + 16 * self.columns.most_classes * n
+        width = max(1, min(width, self.work.max_memory // (2 * held), VALUES_AT_ONCE // n))
         return [
             _Tile(self.measure, self.columns.span(start, start + width), start, use, held * width)
             for start in range(0, self.columns.n_columns, width)
@@ -124,7 +115,7 @@ class Associator:
         size = max(1, fitting if fitting >= len(tiles) else fitting // 2)
         groups = [tiles[i : i + size] for i in range(0, len(tiles), size)]
         for i, group in enumerate(groups):
-            yield _spread_pairs(group)
+            yield list(combinations_with_replacement(group, 2))
             for other in groups[i + 1 :]:
                 yield list(product(group, other))
                 _release(other)
@@ -174,12 +165,6 @@ def _square(size: int, memory: int) -> Matrix:
         return np.zeros((size, size))
     with TemporaryFile() as file:
         return np.memmap(file, np.float64, "w+", shape=(size, size))
-
-
-def _spread_pairs(tiles: list[_Tile]) -> list[tuple[_Tile, _Tile]]:
-    """All pairs, first those far apart, which prepare different tiles; last the short (a, a)."""
-    steps = sorted(range(len(tiles)), key=lambda step: abs(2 * step - len(tiles)))
-    return [pair for step in steps for pair in zip(tiles, tiles[step:], strict=False)]
 
 
 def _release(tiles: list[_Tile]) -> None:

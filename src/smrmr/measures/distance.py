@@ -86,10 +86,6 @@ class DistanceCorrelation(Measure):
         """The column, its row means, order and positions; or a factor of few rows."""
         return n_rows * (8 + 8 + 4 + 4 + 8 * STEP_LEVELS)
 
-    def tile(self, target: Target | None) -> int:
-        """Wide enough for matrix products to run at full speed."""
-        return 128
-
 
 def _numeric_parts(block: Block) -> list[Part]:
     x = unit_scale(block.values)

@@ -24,7 +24,6 @@ from .embedding import (
 from .protocol import Measure, Part, Use
 
 KINDS = {"gaussian": loops.GAUSSIAN, "laplacian": loops.LAPLACIAN}
-TILE_COLUMNS = 96  # enough for matrix products to run at full speed
 FACTORED_LEVELS = 16  # columns with no more always have a factor
 RESIDUAL = 1e-9  # share of the trace that a low-rank factor may miss
 
@@ -76,6 +75,8 @@ class HSIC(Measure):
     """
 
     alias: ClassVar[str] = "hsic"
+    pair_tile: ClassVar[int] = 96
+    target_tile: ClassVar[int] = 96
 
     kernel: str | Kernel = "gaussian"
     width: float | None = None
@@ -123,10 +124,6 @@ class HSIC(Measure):
         """The column, and a factor of the largest rank while it is found and packed."""
         rank = max(rank_limit(n_rows, use), FACTORED_LEVELS)
         return 16 * n_rows * (1 + rank)
-
-    def tile(self, target: Target | None) -> int:
-        """Wide enough for matrix products to run at full speed."""
-        return TILE_COLUMNS
 
     def in_fixed_units(self, values: Matrix, target: Target) -> tuple[Measure, Matrix, Target]:
         """Columns and target divided by the kernel widths of all rows, and a kernel of width 1."""
@@ -232,14 +229,7 @@ def median_distance(points: Matrix) -> float:
     """Median distance between two columns of `points` (d, n); if 0, the mean of the others."""
     if len(points) == 1:
         return float(loops.median_distance(np.sort(points[0])))
-    n = points.shape[1]
-    distances = np.empty(n * (n - 1) // 2)
-    at = 0
-    for i in range(n - 1):
-        away = distances[at : at + n - 1 - i]
-        away[:] = 0.0
-        for coordinate in points:
-            np.hypot(away, coordinate[i + 1 :] - coordinate[i], out=away)
-        at += n - 1 - i
+    first, second = np.triu_indices(points.shape[1], 1)
+    distances = np.hypot.reduce(points[:, first] - points[:, second])
     median = float(np.median(distances))
     return median if median > 0 or not distances.any() else float(distances[distances > 0].mean())

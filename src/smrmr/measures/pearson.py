@@ -59,7 +59,3 @@ class Pearson(Measure):
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
         """The centred column, twice while it is packed."""
         return 16 * n_rows
-
-    def tile(self, target: Target | None) -> int:
-        """Wide enough for matrix products to run at full speed."""
-        return 128

@@ -79,6 +79,8 @@ class ProjectionCorrelation(Measure):
 
     alias: ClassVar[str] = "pc"
     by_rank: ClassVar[bool] = True
+    pair_tile: ClassVar[int] = 64  # whose bit sets stay in cache, with those of another
+    target_tile: ClassVar[int] = 512  # calls must be worth their cost
 
     anchors: int | str = "auto"
 
@@ -121,10 +123,6 @@ class ProjectionCorrelation(Measure):
         """Order, below and through as 32-bit integers; two bit sets per anchor if they are few."""
         n_anchors = len(self._anchors(n_rows))
         return n_rows * (12 + (n_anchors // 4 + 8 if n_anchors <= BIT_SET_ANCHORS else 0))
-
-    def tile(self, target: Target | None) -> int:
-        """Bit sets of two tiles stay in cache; against a target, calls must be worth their cost."""
-        return 64 if target is None else 512
 
     def _anchors(self, n_rows: int) -> Indices:
         if isinstance(self.anchors, str):

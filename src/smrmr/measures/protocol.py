@@ -38,10 +38,14 @@ class Measure(Protocol):
 
     The association of two columns is the cosine of their embeddings; the normalisation lives in
     `smrmr.association`, so a measure supplies inner products only. `by_rank` says whether only the
-    order of values counts, so that monotone transforms are copies.
+    order of values counts, so that monotone transforms are copies. `pair_tile` and `target_tile`
+    are how many columns a block should have that is measured against others, and against the
+    target; they are fixed, so that ``n_jobs`` cannot change a bit.
     """
 
     by_rank: ClassVar[bool] = False
+    pair_tile: ClassVar[int] = 128  # wide enough for matrix products to run at full speed
+    target_tile: ClassVar[int] = 128
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Sort the columns of a block into parts that are multiplied in one way each.
@@ -103,20 +107,6 @@ class Measure(Protocol):
         -------
         int
             Bytes.
-        """
-
-    def tile(self, target: Target | None) -> int:
-        """How many columns a block should have; fixed, so that ``n_jobs`` cannot change a bit.
-
-        Parameters
-        ----------
-        target
-            What the columns are measured against; None for each other.
-
-        Returns
-        -------
-        int
-            Number of columns.
         """
 
     def in_fixed_units(self, values: Matrix, target: Target) -> tuple[Measure, Matrix, Target]:

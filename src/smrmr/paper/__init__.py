@@ -1,7 +1,7 @@
 """The paper's method: screening, knockoffs, one penalised mRMR problem, knockoff+.
 
 In the order of the work: `screening`, `gaussian` or `given` knockoffs (with `covariance`,
-`decorrelation`, `ties`), `diagnose`, `pairs`, `folds`, `tuning`, `solver`, `evidence` and
+`decorrelation`, `ties`), `diagnose`, `pairs`, `tuning`, `solver`, `evidence` and
 `threshold`; `filter` runs them.
 """
 

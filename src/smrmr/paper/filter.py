@@ -32,13 +32,12 @@ from ..settings import (
 from ..types import Data, Indices, Mask, Vector
 from .diagnose import diagnose
 from .evidence import Draw, KnockoffEvidence
-from .folds import TuningProblem
 from .gaussian import Gaussian, Knockoffs, KnockoffSampler
 from .given import Given
 from .pairs import associate_pairs, pair_with_knockoffs
 from .screening import Screener, as_screening
 from .solver import Penalty, as_penalty, solve
-from .tuning import Tuner, as_tuning
+from .tuning import Tuner, TuningProblem, as_tuning
 
 N_NEIGHBOURS = 5
 MANY_CLASSES = 10  # beyond which the level was seen to fail

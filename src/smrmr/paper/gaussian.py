@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, lapack
 
 from ..data.columns import Columns
 from ..data.scaling import unit_columns
-from ..features.copies import Copies, signs_against, tiles
+from ..features.copies import Copies, signs_against
 from ..features.fingerprints import have_ties
 from ..settings import ComparesBySettings, as_numbers, check_choice
 from ..types import Indices, Mask, Matrix, Vector
@@ -249,14 +249,11 @@ def _root(covariance: Matrix) -> Matrix:
 def _from_scores(scores: Matrix, values: NDArray[Any], scored: Mask) -> NDArray[Any]:
     """Give each column its own values in the order of its scores, or its own mean and variance."""
     result = np.empty(values.shape, dtype=values.dtype if scored.all() else np.float64)
-    for tile in tiles(values.shape[1]):
-        part, rest = values[:, tile], ~scored[tile]
-        ranked = np.sort(part[:, ~rest], axis=0)
-        order = scores[:, tile][:, ~rest].argsort(axis=0)
-        np.put_along_axis(ranked, order, ranked.copy(), axis=0)
-        result[:, tile][:, ~rest] = ranked
-        plain = part[:, rest].astype(np.float64)
-        size = np.abs(plain).max(axis=0)  # squares of 1e200 would overflow
-        mean, spread = size * (plain / size).mean(axis=0), size * (plain / size).std(axis=0)
-        result[:, tile][:, rest] = mean + spread * scores[:, tile][:, rest]
+    ranked = np.sort(values[:, scored], axis=0)
+    np.put_along_axis(ranked, scores[:, scored].argsort(axis=0), ranked.copy(), axis=0)
+    result[:, scored] = ranked
+    plain = values[:, ~scored].astype(np.float64)
+    size = np.abs(plain).max(axis=0)  # squares of 1e200 would overflow
+    mean, spread = size * (plain / size).mean(axis=0), size * (plain / size).std(axis=0)
+    result[:, ~scored] = mean + spread * scores[:, ~scored]
     return result

@@ -7,7 +7,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ..features.copies import tiles
 from ..features.fingerprints import have_ties
 from ..types import Mask, Matrix, Vector
 from .covariance import graphical_lasso
@@ -24,14 +23,10 @@ def normal_scores(values: NDArray[Any], rng: Generator) -> Matrix:
     n, p = values.shape
     quantiles = ndtri(np.arange(1, n + 1) / (n + 1))
     quantiles /= np.sqrt(np.mean(quantiles**2))
-    scores = np.empty((n, p))
-    for tile in tiles(p):
-        part = values[:, tile]
-        noise = rng.random(part.shape)
-        order = part.argsort(axis=0)
-        tied = have_ties(part)
-        order[:, tied] = np.lexsort((noise[:, tied], part[:, tied]), axis=0)
-        np.put_along_axis(scores[:, tile], order, quantiles[:, None], axis=0)
+    noise, scores = rng.random((n, p)), np.empty((n, p))
+    order, tied = values.argsort(axis=0), have_ties(values)
+    order[:, tied] = np.lexsort((noise[:, tied], values[:, tied]), axis=0)
+    np.put_along_axis(scores, order, quantiles[:, None], axis=0)
     return scores
 
 

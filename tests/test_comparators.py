@@ -291,8 +291,8 @@ def test_asking_for_more_features_than_there_are(selector, rng):
 @pytest.mark.parametrize(
     ("selector", "message"),
     [
-        (SIS(0), "positive integer"),
-        (MRMR(2.5), "positive integer"),
+        (SIS(0), "whole number of 1 or more"),
+        (MRMR(2.5), "whole number of 1 or more"),
         (MRMR(scheme="ratio"), "'difference' or 'quotient'"),
         (MRMR(measure="nope"), "'pearson'"),
         (HSICLasso(width="wide"), "'sd' or 'median'"),

@@ -160,9 +160,7 @@ class LowRankPart:
         owners = np.repeat(np.arange(len(factors)), [len(rows) for rows in scaled])
         sizes = np.concatenate([np.minimum((rows**2).sum(axis=1), 1.0) for rows in scaled])
         order = np.argsort(-sizes, kind="stable")
-        rows = np.empty((len(order), factors[0].shape[1]))
-        for k, some in enumerate(scaled):  # without all of them in memory a third time
-            rows[owners[order] == k] = some[np.argsort(-sizes[owners == k], kind="stable")]
+        rows = np.concatenate(scaled)[order]
         return cls(columns, points, rows, sizes[order], owners[order], energies)
 
 

@@ -1,7 +1,6 @@
 """Embeds a column by a centred kernel (gaussian, laplacian, delta, the user's), see `HSIC`."""
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 from ..data.columns import Block
 from ..data.scaling import unit_scale
 from ..data.target import Target
+from ..settings import check_number
 from ..types import Kernel, Matrix
 from . import kernel_loops as loops
 from .embedding import (
@@ -94,11 +94,7 @@ class HSIC(Measure):
             raise ValueError(
                 "width is for the built-in kernels. Leave it out and fix it inside your kernel."
             )
-        if not (isinstance(self.width, Real) and 0 < self.width < np.inf):
-            raise ValueError(
-                f"width={self.width!r} cannot be a kernel width. Give a positive number, or None "
-                "for the median distance."
-            )
+        check_number("width", self.width, above=0)
 
     def prepare(self, block: Block, use: Use) -> list[Part]:
         """Factor the columns that have a low rank, measure the others."""

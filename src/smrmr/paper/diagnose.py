@@ -189,16 +189,11 @@ def diagnose(
     success = _cross_validated(
         _swap_kernel(x[:, few], knockoff[:, few], swapped[few]), flips, swap_rng
     )
-    return Diagnosis(
-        moment_error=float(errors[0]),
-        moment_error_by_chance=float(np.sqrt(np.mean(errors[1:] ** 2))),
-        moment_p=_p_value(errors),
-        curve_error=float(curves[0]),
-        curve_error_by_chance=float(np.sqrt(np.mean(curves[1:] ** 2))),
-        curve_p=_p_value(curves),
-        accuracy=float(success[0]),
-        accuracy_p=_p_value(success),
+    moments, bent = (
+        (float(some[0]), float(np.sqrt(np.mean(some[1:] ** 2))), _p_value(some))
+        for some in (errors, curves)
     )
+    return Diagnosis(*moments, *bent, float(success[0]), _p_value(success))
 
 
 def _errors(change: Matrix, flips: Matrix, n_moments: int) -> Vector:

@@ -13,7 +13,7 @@ from ..data.study import Study
 from ..measures import HSIC
 from ..runs.work import Work
 from ..settings import check_choice, check_count, parse_bytes
-from ..types import Data, Indices, Matrix
+from ..types import Data, Indices
 from .lars import first_to_enter
 from .rankings import Ranking
 
@@ -123,13 +123,11 @@ class HSICLasso(Ranking):
         if self.width == "median":
             return study, HSIC()
         values = columns.values.astype(np.float64)
-        numbers = ~columns.nominal
-        values[:, numbers] = _over_deviation(values[:, numbers])
-        if response.several:
-            width = np.sqrt(response.values.shape[1])  # vectors of q outputs are sqrt(q) apart
-            response = replace(response, values=response.values / response.values.std() / width)
-        elif not response.nominal:
-            scaled = _over_deviation(response.values[:, None])[:, 0]
+        deviation = np.where(columns.nominal, 1.0, values.std(axis=0))
+        values /= np.where(deviation > 0, deviation, 1.0)
+        if not response.nominal:
+            apart = np.sqrt(response.values[0].size)  # as vectors of q outputs are
+            scaled = response.values / response.values.std() / apart
             response = replace(response, values=scaled)
         return Study(replace(columns, data=values), response), HSIC(width=1.0)
 
@@ -145,8 +143,3 @@ class HSICLasso(Ranking):
         deals = [rng.permutation(n) for _ in range(self.n_permutations)]
         starts = range(0, n - self.block_size + 1, self.block_size)
         return [np.sort(deal[s : s + self.block_size]) for deal in deals for s in starts]
-
-
-def _over_deviation(values: Matrix) -> Matrix:
-    deviation = values.std(axis=0)
-    return np.asarray(values / np.where(deviation > 0, deviation, 1.0))

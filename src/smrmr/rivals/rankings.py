@@ -17,7 +17,7 @@ from ..measures import as_measure
 from ..measures.protocol import Measure
 from ..problems import Problem, setting
 from ..runs.work import Work
-from ..settings import check_choice, check_jobs, check_number, parse_bytes
+from ..settings import check_choice, check_count, check_jobs, check_number, parse_bytes
 from ..types import Data, Indices, Vector
 from .mutual_information import DiscreteInformation, Information, NeighbourInformation
 
@@ -37,9 +37,7 @@ class Ranking(Selector):
     def _read(self, X: Data, y: Data, target: str, **beside: Data) -> Study:
         check_jobs(self.n_jobs)
         study = super()._read(X, y, target, **beside)
-        n = self.n_features_to_select
-        if not isinstance(n, int | np.integer) or n < 1:
-            raise ValueError(f"n_features_to_select={n!r} must be a positive integer.")
+        check_count("n_features_to_select", self.n_features_to_select)
         return study
 
     def _set_ranking(self, chosen: list[int], scores: Vector, relevance: Vector) -> None:

@@ -19,15 +19,11 @@ STEP_LEVELS = 16  # columns with no more have factors, of one row fewer than lev
 
 
 @dataclass(frozen=True, eq=False)
-class Sorted:
+class Sorted(DensePart):
     """Columns with many levels, ready for sums over sorted samples."""
 
-    columns: Indices
-    points: KernelPoints
     order: NDArray[np.int32]
     position: NDArray[np.int32]
-    means: Matrix
-    energies: Vector
 
     @property
     def x(self) -> Matrix:
@@ -127,8 +123,7 @@ def _sorted(columns: Indices, x: Matrix, order: NDArray[np.int32]) -> Sorted:
     squares = 2 * n * (x**2).sum(axis=1) - 2 * x.sum(axis=1) ** 2
     grand = means.mean(axis=1)
     energies = squares - 2 * n * np.einsum("ki,ki->k", means, means) + n**2 * grand * grand
-    points = _points(x[:, None, :])
-    return Sorted(columns, points, order, position, means, energies)
+    return Sorted(columns, _points(x[:, None, :]), means, energies, order, position)
 
 
 def _inner_sorted(a: Sorted, b: Sorted) -> Matrix:

@@ -17,23 +17,23 @@ import numpy as np
 from scipy.linalg import toeplitz
 
 import smrmr
-from smrmr.paper.correlations import Correlations
+from smrmr.paper.decorrelation import equi
+from smrmr.paper.gaussian import draw_given
 from smrmr.paper.ties import normal_scores
 
 
-def sample_model(Z):
-    return Correlations((np.arange(Z.shape[1]),), (np.corrcoef(Z.T),))
+def from_sample(Z, rng):
+    sigma = np.corrcoef(Z.T)
+    return draw_given(Z, sigma, np.diag(equi(sigma)), rng)
 
 
 def plain_gaussian(X, rng):
-    model, mean, sd = sample_model(X), X.mean(axis=0), X.std(axis=0)
-    return mean + sd * model.draw((X - mean) / sd, model.decorrelation("equi"), rng)
+    mean, sd = X.mean(axis=0), X.std(axis=0)
+    return mean + sd * from_sample((X - mean) / sd, rng)
 
 
 def ties_broken_alone(X, rng):
-    Z = normal_scores(X, rng)
-    model = sample_model(Z)
-    ranks = model.draw(Z, model.decorrelation("equi"), rng).argsort(axis=0).argsort(axis=0)
+    ranks = from_sample(normal_scores(X, rng), rng).argsort(axis=0).argsort(axis=0)
     return np.take_along_axis(np.sort(X, axis=0), ranks, axis=0)
 
 

@@ -549,7 +549,7 @@ def test_ctrl_c_exits_130_and_leaves_nothing(table, tmp_path, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("smrmr.cli.outputs.write_report", interrupted)
+    monkeypatch.setattr("smrmr.report.write_report", interrupted)
     out = tmp_path / "out"
     done = CliRunner().invoke(app, ["select", str(table[0]), "--target", "y", "--out", str(out)])
     assert done.exit_code == 130

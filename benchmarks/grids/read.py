@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from smrmr.cli.toml import read_toml
+from smrmr.cli.options import read_toml
 from smrmr.designs import DESIGNS
 
 from ..data.datasets import HIV_SETS, MADELON, PAPER_SETS

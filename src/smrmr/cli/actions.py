@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -12,11 +14,10 @@ import typer
 
 from ..runs.files import replacing
 from ..types import pd
-from .folders import ANSWER, check_folder
 from .options import keep_command, recipe_of
+from .outputs import ANSWER, check_folder, write_csv, write_outputs
 from .tables import covariates_and_groups, name_of, read_table, target_of
 from .terminal import begin, console, note, terminal_progress
-from .workers import workers_of
 
 if TYPE_CHECKING:
     from ..selection import Selection
@@ -34,17 +35,15 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
     console.quiet = options["quiet"]
     begin(f"Reading {file}")
     found = _selected(file, options)
-    from .display import show_answer, show_report
-    from .next_steps import next_steps
-    from .outputs import write_outputs
+    from .display import next_steps, show_answer
 
-    written = write_outputs(found, folder)
+    report = write_outputs(found, folder)
     if options["json"]:
         sys.stdout.write(found.to_json() + "\n")
         return
     if not options["quiet"]:
         show_answer(found, next_steps(found, context, options, folder))
-    show_report(written[-1], options["quiet"])
+    _show_report(report, options["quiet"])
 
 
 def _selected(file: Path, options: dict[str, Any]) -> Selection:
@@ -75,6 +74,28 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
     return replace(found, source={"target column": data.target, **data.source})
 
 
+@contextmanager
+def workers_of(scheduler: str | None) -> Iterator[None]:
+    """Let joblib send its tasks to a Dask scheduler, such as ``tcp://10.0.0.1:8786``."""
+    if scheduler is None:
+        yield
+        return
+    import joblib
+
+    try:
+        from dask.distributed import Client
+    except ImportError:
+        raise ImportError("--scheduler needs Dask. Install it: pip install smrmr[dask]") from None
+    try:
+        client: Any = Client(scheduler, timeout=10)  # type: ignore[no-untyped-call,unused-ignore]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ValueError(
+            f"no Dask scheduler answers at {scheduler} ({error}). Start one: dask scheduler"
+        ) from None
+    with client, joblib.parallel_config(backend="dask", n_jobs=-1):
+        yield
+
+
 def saved_selection(file: Path) -> Selection:
     """A selection that was written earlier, named by its file or its folder."""
     from ..selection import Selection
@@ -90,10 +111,13 @@ def saved_selection(file: Path) -> Selection:
 
 def draw_report(file: Path, out: Path | None) -> None:
     """Write the report of a saved selection."""
-    from ..report import write_report
+    path = out or _saved_in(file).with_name("report.html")
+    _show_report(saved_selection(file).report(path), quiet=False)
 
-    path = write_report(saved_selection(file), out or _saved_in(file).with_name("report.html"))
-    typer.echo(f"Report: {path}")
+
+def _show_report(path: Path, quiet: bool) -> None:
+    """Say where the report is; to be quiet, with nothing around it."""
+    typer.echo(f"{path}" if quiet else f"Report: {path}")
 
 
 def _saved_in(path: Path) -> Path:
@@ -106,7 +130,6 @@ def simulate_table(design: str, n: int, p: int, seed: int, path: Path) -> None:
     import numpy as np
 
     from ..designs import simulate
-    from .outputs import write_csv
 
     data = simulate(design, n, p, random_state=seed)
     y = np.where(data.y > 0, "high", "low") if data.target == "classes" else data.y
@@ -124,8 +147,7 @@ def demonstrate(
     from ..designs import simulate
     from ..pipeline import select
     from ..recipe import Recipe
-    from .display import show_demo, show_report
-    from .outputs import write_outputs
+    from .display import show_demo
 
     check_folder(folder, overwrite=True)  # of the demo before
     console.quiet = quiet
@@ -135,7 +157,7 @@ def demonstrate(
     with terminal_progress() as progress:
         found = select(data.X, data.y, recipe, seed, progress=progress)
     seconds = perf_counter() - start
-    written = write_outputs(found, folder)
+    report = write_outputs(found, folder)
     if not quiet:
         show_demo(found, data.support, design, seconds)
-    show_report(written[-1], quiet)
+    _show_report(report, quiet)

@@ -146,10 +146,8 @@ def select(
     """
     from .actions import select_features
 
-    if resume is None:
-        options = configured(context, config, get_type_hints(select))
-    else:
-        options = resumed(context, resume)
+    hints = get_type_hints(select)
+    options = resumed(context, resume) if resume else configured(context, config, hints)
     select_features(context, options)
 
 

@@ -1,5 +1,7 @@
-"""Shows a selection on the terminal."""
+"""Shows a selection on the terminal, and what to type next after an empty one."""
 
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +10,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from ..conditional.evidence import ConditionalEvidence
 from ..data.messages import named
-from ..report.words import counts_by_level, say, statement
+from ..report.words import counts_by_level, level_that_selects, say, statement
 from ..selection import Selection
 from ..types import Indices
+from .options import STAGES
 
 MOST_IN_DEMO = 12  # findings, with which a demo fits a screen of 24 lines
 MOST_IN_GROUP = 2  # names beside the representative
+# of this run, not of the next
+HERE = ("file", "config", "resume", "run_dir", "json", "on_empty", "overwrite", "quiet")
 
 
 def show_answer(found: Selection, next_steps: list[str]) -> None:
@@ -22,9 +28,8 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
     said = Console()
     said.print(statement(found, name_near_misses=False), highlight=False, markup=False)
     if found.selected.size:
-        notes = _groups(found) if found.n_groups else _neighbours(found)
-        last = "in one group with" if found.n_groups else "most similar"
-        said.print(_table(found, last, notes))
+        beside = _groups(found) if found.n_groups else _neighbours(found)
+        said.print(drawn(_shown(found), beside))
     elif len(near_misses := found.near_misses()):
         title = "Near misses, to be tested on new data, not findings"
         said.print(drawn(near_misses.drop(columns="status"), title=title, title_justify="left"))
@@ -43,7 +48,7 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
     hits = [bool(np.isin(group, true).any()) for group in found.members]
     if hits:
         truth = ["[green]true[/green]" if hit else "false" for hit in hits]
-        said.print(_table(found, "truth", truth[:MOST_IN_DEMO]))
+        said.print(drawn(_shown(found)[:MOST_IN_DEMO], {"truth": truth[:MOST_IN_DEMO]}))
     if len(hits) > MOST_IN_DEMO:
         said.print(f"and {len(hits) - MOST_IN_DEMO} more, in selected.csv.")
     members = np.concatenate([np.empty(0, np.intp), *found.members])
@@ -53,39 +58,31 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
     )
 
 
-def show_report(path: Path, quiet: bool) -> None:
-    """Say where the report is; to be quiet, with nothing around it."""
-    typer.echo(f"{path}" if quiet else f"Report: {path}")
+def _shown(found: Selection) -> Any:
+    """The findings, with what the controller shows of them."""
+    return found.findings()[["feature", *found.presentation.SHOWN]]
 
 
-def _table(found: Selection, last: str, notes: list[str]) -> Table:
-    """The first findings, one per note, with what the controller shows of them."""
-    findings, shown = found.findings(), found.presentation.SHOWN
-    table = Table("feature", *(name.replace("_", "-") for name in shown), last, show_edge=False)
-    for i, note in enumerate(notes):
-        cells = (findings[name][i] for name in shown)
-        table.add_row(_cut(found.names[found.selected[i]]), *map(_written, cells), note)
+def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: Any) -> Table:
+    """A DataFrame for the terminal, and columns beside it that are written already."""
+    columns = {name: frame[name].map(_written) for name in frame} | dict(beside or {})
+    table = Table(*(name.replace("_", "-") for name in columns), show_edge=False, **title)
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
     return table
 
 
-def drawn(frame: Any, **title: Any) -> Table:
-    """A DataFrame for the terminal."""
-    table = Table(*(name.replace("_", "-") for name in frame), show_edge=False, **title)
-    for row in frame.itertuples(index=False):
-        table.add_row(*map(_written, row))
-    return table
-
-
-def _groups(found: Selection) -> list[str]:
+def _groups(found: Selection) -> dict[str, list[str]]:
     """Who else is in the group of each finding."""
     several = ((_cut(found.names[j]) for j in others) for others in found.look_alikes)
-    return [named(names, MOST_IN_GROUP) for names in several]
+    return {"in one group with": [named(names, MOST_IN_GROUP) for names in several]}
 
 
-def _neighbours(found: Selection) -> list[str]:
+def _neighbours(found: Selection) -> dict[str, list[str]]:
     """The features most associated with each finding."""
     near = [found.presentation.neighbours(found, int(k))[:2] for k in found.selected]
-    return [", ".join(f"{_cut(found.names[j])} ({r:.2f})" for j, r in some) for some in near]
+    written = [", ".join(f"{_cut(found.names[j])} ({r:.2f})" for j, r in some) for some in near]
+    return {"most similar": written}
 
 
 def _written(cell: Any) -> str:
@@ -97,3 +94,44 @@ def _cut(name: str) -> str:
     shown = "".join(c if c.isprintable() else "?" for c in name)
     shown = shown if len(shown) <= 30 else shown[:29] + "…"
     return shown.replace("[", r"\[")
+
+
+def next_steps(
+    found: Selection, context: typer.Context, options: dict[str, Any], folder: Path
+) -> list[str]:
+    """Lines for the terminal: commands, each with what it does; none if something was selected."""
+    if found.selected.size:
+        return []
+
+    def again(word: object, **changes: Any) -> str:
+        return _command(context, {**options, **changes, "out": f"{folder}-{word}"})
+
+    steps = {}
+    level = level_that_selects(found)
+    if level is not None:
+        n = len(found.at(level, "none").selected)
+        then = f"selects {n} feature{'s' * (n != 1)}"
+        steps[again(level, fdr=level)] = f"{then}; a level chosen after looking guarantees nothing"
+    if not isinstance(found.evidence, ConditionalEvidence):
+        left_out = dict.fromkeys(stage for stage in STAGES if stage != "rule")
+        steps[again("tests", control="tests", **left_out)] = "tests can select a single feature"
+    elif found.evidence.rule.alias != "bh":
+        steps[again("bh", rule="bh")] = f"less strict than {found.evidence.rule.alias}"
+    steps[again("best", n_features=10)] = "the best ten, without guarantee"
+    return ["What next:", *(f"  {command}\n      ({why})" for command, why in steps.items())]
+
+
+def _command(context: typer.Context, options: dict[str, Any]) -> str:
+    """The command as it would be typed: its file, and the options that are not as by default."""
+    typed = ["smrmr", str(context.command.name), str(options["file"])]
+    for parameter in context.command.params:
+        name, flag = str(parameter.name), parameter.opts[0]
+        value = options[name]
+        if name in HERE or value is None or value == parameter.default:
+            continue
+        if isinstance(value, bool):
+            typed.append(flag)
+        else:
+            for one in value if isinstance(value, list | tuple) else [value]:
+                typed += [flag, str(one)]
+    return shlex.join(typed)

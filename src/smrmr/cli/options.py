@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -15,14 +16,17 @@ from typer.core import TyperCommand
 
 from ..docstrings import parameters_of
 from .terminal import RENAMED, clear_errors, naming
-from .toml import read_toml
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 if TYPE_CHECKING:
     from ..recipe import Recipe
 
 KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings file
-    str: ("a text in quotes", (str,)),
-    Path: ("a text in quotes", (str,)),
+    **dict.fromkeys((str, Path), ("a text in quotes", (str,))),
     float: ("a number", (int, float)),
     int: ("a whole number", (int,)),
     bool: ("true or false", (bool,)),
@@ -125,6 +129,14 @@ def configured(
     return options
 
 
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a TOML file; what is none is refused."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not a TOML file: {error}") from None
+
+
 def _typed(context: typer.Context, name: str) -> bool:
     """Whether an option was given on the command line."""
     source = context.get_parameter_source(name)
@@ -133,8 +145,7 @@ def _typed(context: typer.Context, name: str) -> bool:
 
 def _checked(hint: Any, name: str, value: Any, config: Path) -> Any:
     """A value of the settings file, if it is of the kind that the command line takes."""
-    kinds = [kind for kind in get_args(hint) or (hint,) if kind is not type(None)]
-    wanted, types = KINDS[kinds[0]]
+    wanted, types = next(KINDS[kind] for kind in (*get_args(hint), hint) if kind in KINDS)
     items = value if type(value) is list else ()
     if type(value) not in types or any(type(item) is not str for item in items):
         raise ValueError(f"{config}: {name} = {value!r} must be {wanted}.")

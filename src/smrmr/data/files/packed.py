@@ -4,8 +4,8 @@ import gzip
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import IO
@@ -26,49 +26,46 @@ def is_packed(path: Path) -> bool:
     return path.suffix.lower() in UNPACK
 
 
-@contextmanager
-def standard_input(path: Path, format: str | None) -> Iterator[Path]:
+def standard_input(path: Path, format: str | None) -> AbstractContextManager[Path]:
     """The file itself, or for ``-`` a copy of standard input, for as long as it is read."""
     if str(path) != STANDARD_INPUT:
-        yield path
-        return
-    with TemporaryDirectory(prefix="smrmr-") as folder:
-        stream = sys.stdin.buffer
-        first = stream.read(len(GZIP))
-        packed = ".gz" if first == GZIP and format is None else ""
-        copy = Path(folder) / f"standard input.{format or 'csv'}{packed}"
-        with copy.open("wb") as file:
-            file.write(first)
-            _copy(stream, file)
-        with rename_in_errors(copy, "standard input"):
-            yield copy
+        return nullcontext(path)
+    return _copied(lambda folder: _from_stdin(folder, format), "standard input")
 
 
-@contextmanager
-def unpacked(path: Path) -> Iterator[Path]:
+def unpacked(path: Path) -> AbstractContextManager[Path]:
     """The file itself, or what is in a .gz or .zip file, for as long as it is read."""
     if not is_packed(path):
-        yield path
-        return
-    with TemporaryDirectory(prefix="smrmr-") as folder:
-        try:
-            copy = UNPACK[path.suffix.lower()](path, Path(folder))
-        except (EOFError, gzip.BadGzipFile, BadZipFile, zlib.error) as error:
-            kind = "gzip" if path.suffix.lower() == ".gz" else "zip"
-            raise ValueError(
-                f"{path} is truncated or not {kind}: {error}. Copy it again."
-            ) from None
-        with rename_in_errors(copy, str(path)):
-            yield copy
+        return nullcontext(path)
+    return _copied(lambda folder: UNPACK[path.suffix.lower()](path, folder), str(path))
 
 
 @contextmanager
-def rename_in_errors(copy: Path, name: str) -> Iterator[None]:
-    """Let messages name the file that the user knows, not its copy."""
-    try:
-        yield
-    except ValueError as error:
-        raise Problem(message_of(error).replace(str(copy), name)) from None
+def _copied(make: Callable[[Path], Path], name: str) -> Iterator[Path]:
+    """A copy in a folder that is removed; messages name the file that the user knows."""
+    with TemporaryDirectory(prefix="smrmr-") as folder:
+        try:
+            copy = make(Path(folder))
+        except (EOFError, gzip.BadGzipFile, BadZipFile, zlib.error) as error:
+            kind = "gzip" if name.lower().endswith(".gz") else "zip"
+            raise ValueError(
+                f"{name} is truncated or not {kind}: {error}. Copy it again."
+            ) from None
+        try:
+            yield copy
+        except ValueError as error:
+            raise Problem(message_of(error).replace(str(copy), name)) from None
+
+
+def _from_stdin(folder: Path, format: str | None) -> Path:
+    stream = sys.stdin.buffer
+    first = stream.read(len(GZIP))
+    packed = ".gz" if first == GZIP and format is None else ""
+    copy = folder / f"standard input.{format or 'csv'}{packed}"
+    with copy.open("wb") as file:
+        file.write(first)
+        _copy(stream, file)
+    return copy
 
 
 def _from_gzip(path: Path, folder: Path) -> Path:

@@ -31,7 +31,7 @@ def read_r(path: Path, *, sheet: str | None = None, transpose: bool = False) -> 
         content = library.parser.parse_data(_unpacked(path))
         makers = {**library.conversion.DEFAULT_CLASS_MAP, "data.frame": _data_frame}
         found = library.conversion.convert(content, makers)
-    several = isinstance(found, Mapping) and not hasattr(found, "iloc")  # an .rds holds one object
+    several = isinstance(found, Mapping)  # an .rds holds one object
     objects = {str(name): thing for name, thing in (found if several else {"": found}).items()}
     table = _table(_chosen(objects, sheet, path), path)
     if not transpose:
@@ -104,7 +104,7 @@ def _chosen(objects: dict[str, Any], name: str | None, path: Path) -> Any:
 
 
 def _is_table(thing: Any) -> bool:
-    if isinstance(thing, Mapping) and not hasattr(thing, "iloc"):
+    if isinstance(thing, Mapping):
         return any(key in thing for key in FEATURES) or any(map(_is_table, thing.values()))
     frame = _frame(thing)
     return frame is not None and frame.shape[1] > 1
@@ -119,7 +119,7 @@ def _kind_of(thing: Any) -> str:
 
 def _table(thing: Any, path: Path) -> Table:
     """A table of features, or features and what is known of the samples."""
-    if isinstance(thing, Mapping) and not hasattr(thing, "iloc"):
+    if isinstance(thing, Mapping):
         parts = {str(key): part for key, part in thing.items()}
         name = next((key for key in FEATURES if key in parts), None)
         if name is None:

@@ -552,7 +552,7 @@ def test_every_feature_has_an_outcome_and_an_explanation(found):
         assert phrases[outcome] in selection.explain(k)
         seen.add(outcome)
     assert len(seen) >= 5
-    with pytest.raises(ValueError, match=r"no feature 'x39x'. Did you mean x39"):
+    with pytest.raises(ValueError, match=r"no feature 'x39x'. Did you mean 'x39'"):
         selection.explain("x39x")
     with pytest.raises(ValueError, match="between 0 and 399"):
         selection.explain(400)

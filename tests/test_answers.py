@@ -488,10 +488,7 @@ def test_progress_in_a_notebook_without_widgets_is_one_line(monkeypatch, capsys)
                 show(stage, done, 1000)
     written = capsys.readouterr().err
     assert written.count("\n") == 1
-    assert written.count("\r") < 50
-    states = [line.strip() for line in written.strip().split("\r")]
-    assert "scores: 1000/1000" in states
-    assert states[-1] == "tests: 1000/1000"
+    assert written.startswith("scores, tests, done in ")
 
 
 def test_progress_in_a_notebook_with_widgets_uses_them(monkeypatch):

@@ -12,7 +12,7 @@ from smrmr import Recipe, select
 from smrmr.report import render
 from smrmr.report.checks import checked
 from smrmr.report.conditional.checks import histogram_verdict
-from smrmr.report.parts import REPORT_PARTS
+from smrmr.report.figures import REPORT_PARTS
 from test_report import Page, reweighted
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")

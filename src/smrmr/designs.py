@@ -18,6 +18,7 @@ Features: TypeAlias = Callable[[int, int, Generator], Matrix]
 Response: TypeAlias = Callable[[Matrix, Generator], Vector]
 
 TENS = tuple(range(0, 100, 10))
+FOUR = (0, 10, 20, 30)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +84,6 @@ def _heavy_tailed(n: int, p: int, rng: Generator) -> Matrix:
     return np.asarray((2 * u - 1) / np.sqrt(2 * u * (1 - u)))
 
 
-def _skewed(n: int, p: int, rng: Generator) -> Matrix:
-    return np.asarray(np.exp(_chained(n, p, rng)))
-
-
 def _sharing(n: int, p: int, rng: Generator, correlation: float, block: int | None) -> Matrix:
     """Gaussian columns that correlate within blocks, each through a factor of its own."""
     size = block or p
@@ -145,10 +142,6 @@ def _steps_and_even(x: Matrix) -> Vector:
     return np.asarray(2 * np.tanh(2 * x[:, :5]).sum(axis=1) + 2 * np.abs(x[:, 5:]).sum(axis=1))
 
 
-def _waves(x: Matrix) -> Vector:
-    return np.asarray(3 * np.cos(np.pi * x / 1.5).sum(axis=1))
-
-
 def _poisson(x: Matrix, rng: Generator) -> Vector:
     return np.asarray(rng.poisson(np.exp(x.sum(axis=1))), dtype=np.float64)
 
@@ -171,18 +164,18 @@ _sum_of_ten: Response = _linear(*[1] * 10)
 
 DESIGNS: dict[str, Design] = {
     "1.a": Design((0, 5), _independent, _linear(4, 8)),
-    "1.b": Design((0, 10, 20, 30), _independent, _linear(1, 2, 4, 8)),
-    "1.c": Design((0, 10, 20, 30), _chained, _linear(1, 2, 4, 8)),
+    "1.b": Design(FOUR, _independent, _linear(1, 2, 4, 8)),
+    "1.c": Design(FOUR, _chained, _linear(1, 2, 4, 8)),
     "1.d": Design(TENS, _chained, _sum_of_ten),
-    "2.a": Design((0, 10, 20, 30), _chained, _noisy(_smooth_and_steep)),
-    "2.b": Design((0, 10, 20, 30), _chained, _noisy(_poles_and_steps)),
+    "2.a": Design(FOUR, _chained, _noisy(_smooth_and_steep)),
+    "2.b": Design(FOUR, _chained, _noisy(_poles_and_steps)),
     "2.c": Design(TENS, _chained, _poisson),
     "3.a": Design((0, 5), _independent, _exceeds_one, "classes"),
     "3.b": Design(TENS, _independent, _exceeds_one, "classes"),
     "3.c": Design(TENS, _chained, _exceeds_one, "classes"),
     "interactions": Design(TENS, _independent, _noisy(_same_sign)),
     "heavy": Design(TENS, _heavy_tailed, _sum_of_ten),
-    "skewed": Design(TENS, _skewed, _sum_of_ten),
+    "skewed": Design(TENS, lambda n, p, rng: np.exp(_chained(n, p, rng)), _sum_of_ten),
     "equicorrelated": Design(TENS, partial(_sharing, correlation=0.5, block=None), _sum_of_ten),
     "blocks": Design(TENS, partial(_sharing, correlation=0.9, block=10), _sum_of_ten),
     "curved": Design(TENS, _curved, _noisy(lambda x: (x + x**2).sum(axis=1))),
@@ -190,7 +183,7 @@ DESIGNS: dict[str, Design] = {
     "null": Design((), _chained, _linear()),
     "even": Design(TENS, _chained, _noisy(lambda x: 2 * np.abs(x).sum(axis=1))),
     "mixed": Design(TENS, _chained, _noisy(_steps_and_even)),
-    "cos": Design((0, 10, 20, 30), _chained, _noisy(_waves)),
+    "cos": Design(FOUR, _chained, _noisy(lambda x: 3 * np.cos(np.pi * x / 1.5).sum(axis=1))),
     "variance": Design((0, 10), _chained, _spread),
     "proxy": Design(TENS, _with_proxies, _sum_of_ten),
     "many classes": Design(TENS, _chained, _largest_sum, "classes"),

@@ -13,7 +13,6 @@ from .messages import named
 from .scaling import unit_columns
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, chance associations are large
-ROWS_AT_ONCE = 64  # between which columns that are decided are left out
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
 MOST_ROWS = 2000  # that are compared with each other
@@ -59,29 +58,12 @@ def warn_about_repeated_ids(find: Find) -> None:
 
 def _rare(values: NDArray[Any], _: Mask) -> Indices:
     """Columns that are constant but for fewer than 5 values."""
-    off_mode = _count_off_mode(values)
+    if len(values) < 2 * MIN_OTHER_VALUES:
+        off_mode = len(values) - (values[:, None] == values).sum(axis=0).max(axis=0)
+    else:  # if at most 4 values differ from the most frequent one, it is the median of any 9
+        mode = np.sort(values[: 2 * MIN_OTHER_VALUES - 1], axis=0)[MIN_OTHER_VALUES - 1]
+        off_mode = (values != mode).sum(axis=0)
     return np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
-
-
-def _count_off_mode(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Count the values of each column that differ from the most frequent one, as far as 5.
-
-    If at most 4 values differ from it, it is the median of any 9; so most columns are done with
-    after a few rows.
-    """
-    few = 2 * MIN_OTHER_VALUES - 1
-    if len(values) < few:
-        return np.asarray(len(values) - (values[:, None] == values).sum(axis=0).max(axis=0))
-    mode = np.sort(values[:few], axis=0)[MIN_OTHER_VALUES - 1]
-    counts = np.zeros(values.shape[1], dtype=np.int64)
-    undecided = np.arange(values.shape[1])
-    for start in range(0, len(values), ROWS_AT_ONCE):
-        rows = values[start : start + ROWS_AT_ONCE]
-        counts[undecided] += (rows[:, undecided] != mode[undecided]).sum(axis=0)
-        undecided = undecided[counts[undecided] < MIN_OTHER_VALUES]
-        if not undecided.size:
-            break
-    return counts
 
 
 def _ids(values: NDArray[Any], _: Mask) -> Indices:

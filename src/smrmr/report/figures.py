@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..problems import Problem
 from ..selection import Selection
 from ..settings import one_of
+from . import conditional, knockoffs
 from .axes import draw_axes
-from .parts import REPORT_PARTS
+from .checks import Checks
+from .features import Figures
 from .shapes import shape_plot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+class ReportParts(Protocol):
+    """Checks and figures of one kind of evidence; words.txt and captions.html say the rest."""
+
+    CHECKS: Checks
+    FIGURES: Figures
+
+
+REPORT_PARTS: dict[str, ReportParts] = {"tests": conditional, "knockoffs": knockoffs}
 
 
 def plot(

@@ -1,6 +1,7 @@
 """Writes a selection as one web page that needs nothing else."""
 
 import os
+import re
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -9,22 +10,12 @@ from markupsafe import Markup
 
 from ..runs.files import replacing
 from ..selection import Selection
+from . import words
 from .checks import checked
+from .figures import REPORT_PARTS
 from .findings import listed, listing
-from .glossary import glossary
-from .parts import REPORT_PARTS
 from .svg import draw_svg
 from .table import embedded, table_data
-from .words import (
-    FOLDERS,
-    counts_by_level,
-    environment,
-    own_file,
-    say,
-    say_items,
-    warnings,
-    why_nothing,
-)
 
 
 def write_report(selection: Selection, path: str | os.PathLike[str]) -> Path:
@@ -88,17 +79,17 @@ def render(selection: Selection) -> str:
     >>> len(page) < 2_000_000, "https:" in page
     (True, False)
     """
-    script, data = own_file("page.js"), table_data(selection)
+    script, data = words.own_file("page.js"), table_data(selection)
     parts = REPORT_PARTS[selection.evidence.kind]
-    page = environment(autoescape=True).get_template("page.html")
+    page = words.environment(autoescape=True).get_template("page.html")
     text = page.render(
         selection=selection,
-        say=say,
-        say_items=say_items,
-        why_nothing=why_nothing(selection),
-        warnings=warnings(selection),
-        captions=f"{FOLDERS[selection.evidence.kind]}/captions.html",
-        counts=counts_by_level(selection),
+        say=words.say,
+        say_items=words.say_items,
+        why_nothing=words.why_nothing(selection),
+        warnings=words.warnings(selection),
+        captions=f"{words.FOLDERS[selection.evidence.kind]}/captions.html",
+        counts=words.counts_by_level(selection),
         findings=listed(selection),
         listing=listing(selection),
         checks=checked(selection, parts.CHECKS),
@@ -107,8 +98,22 @@ def render(selection: Selection) -> str:
         figures=parts.FIGURES,
         data=embedded(data),
         table=data,
-        style=Markup(own_file("style.css")),
+        style=Markup(words.own_file("style.css")),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
     return text.encode("utf-8", "replace").decode()  # class labels may hold lone surrogates
+
+
+def glossary(selection: Selection, page: str) -> list[tuple[str, str]]:
+    """Words with their meaning, by the alphabet: those that stand on the page."""
+    text = Markup(page).striptags()
+    items = (item.split(": ", 1) for item in words.say_items(selection, "glossary"))
+    known = [(word, meaning) for word, meaning in items if _stands_in(word, text)]
+    return sorted(known, key=lambda item: item[0].casefold())
+
+
+def _stands_in(word: str, text: str) -> bool:
+    """Whether a word, or its plural, stands in a text; single letters as they are written."""
+    either = 0 if len(word) == 1 else re.IGNORECASE
+    return re.search(rf"\b{re.escape(word)}(s|es)?\b", text, either) is not None

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 DRAWS = "draws"  # the stage that counts draws, within which others come again and again
 MOST_DRAWS = 10  # that the line names
-PAUSE = 0.2  # seconds between two states of a line that is written again and again
 
 
 @contextmanager
@@ -22,7 +21,7 @@ def progress_bars(console: Any = None) -> Iterator[Progress]:
     """Yield a progress callback that draws a bar per stage on the error stream.
 
     On the console of a command they are gone at the end, which leaves the screen to the answer. In
-    a notebook bars need ipywidgets; without them a single line is written again and again.
+    a notebook bars need ipywidgets; without them stages are named in one line.
     """
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -30,8 +29,8 @@ def progress_bars(console: Any = None) -> Iterator[Progress]:
 
     shown_on = Console(stderr=True) if console is None else console
     if shown_on.is_jupyter and find_spec("ipywidgets") is None:
-        yield _one_line()
-        print(file=sys.stderr)
+        with ProgressLine().stages() as show_stages:
+            yield show_stages
         return
     columns = (
         TextColumn("{task.description:<12}"),
@@ -51,19 +50,6 @@ def progress_bars(console: Any = None) -> Iterator[Progress]:
             bars.update(tasks[stage], completed=done, total=total)
 
         yield show
-
-
-def _one_line() -> Progress:
-    """A callback that writes how far a stage is over what it wrote before."""
-    last = -PAUSE
-
-    def show(stage: str, done: int, total: int) -> None:
-        nonlocal last
-        if done == total or monotonic() - last >= PAUSE:
-            last = monotonic()
-            print(f"\r{f'{stage}: {done}/{total}':<60}", end="", file=sys.stderr, flush=True)
-
-    return show
 
 
 class ProgressLine:

@@ -1,4 +1,4 @@
-"""Draws the marks of a figure on matplotlib axes, as svg.py writes them into a page."""
+"""Draws the marks of a figure on matplotlib axes, as figure.svg writes them into a page."""
 
 from __future__ import annotations
 

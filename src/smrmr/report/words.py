@@ -35,6 +35,8 @@ def environment(autoescape: bool) -> Environment:
     made.filters["count"] = lambda n, noun: f"{n:,} {noun}{'s' * (n != 1)}"
     made.filters["percent"] = lambda level: f"{100 * level:.3g}%"
     made.filters["short"] = short
+    digits = {"whole": ".0f", "tenth": ".1f", "hundredth": ".2f", "two_digits": ".2g"}
+    made.filters |= {name: f"{{:{digit}}}".format for name, digit in digits.items()}
     made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
     return made
 

@@ -24,7 +24,25 @@ if TYPE_CHECKING:
 
 
 def select_features(context: typer.Context, options: dict[str, Any]) -> None:
-    """Read a table, select from it, write the answer into a folder and show it."""
+    """Read a table, select from it, write the answer into a folder and show it.
+
+    `options` are those of the command. Those that no setting describes are:
+
+    Parameters
+    ----------
+    feature_groups
+        Table of features and groups, or a column of .bim or .var.
+    covar_name
+        Columns to adjust for, such as age,batch; never selected.
+    scheduler
+        Address of a Dask scheduler whose workers do the work.
+    resume
+        Run folder of a run to finish.
+    overwrite
+        Replace an earlier answer in that folder.
+    config
+        TOML file with any of these options.
+    """
     if options["file"] is None:
         raise ValueError("name the file to read: smrmr select FILE --target COLUMN.")
     file = Path(options["file"])

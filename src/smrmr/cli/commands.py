@@ -1,7 +1,8 @@
 """Offers the command `smrmr`: its commands and their options.
 
 What they do is in `actions`, which is imported when a command runs, so that help is quick. Options
-without a help text are settings, which their docstring describes.
+without a help text are described by docstrings: settings where they belong, others in `reading` and
+`select_features`.
 """
 
 from collections.abc import Callable
@@ -37,12 +38,8 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 def reading(
     target_type: str = "auto",
-    time: Annotated[
-        str | None, Option(metavar="COLUMN", help="Survival: column of times, instead of target.")
-    ] = None,
-    event: Annotated[
-        str | None, Option(metavar="COLUMN", help="Survival: column of events, 1 or 0.")
-    ] = None,
+    time: Column = None,
+    event: Column = None,
     drop: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
     transpose: Annotated[bool, Option("--transpose")] = False,
     pheno: File = None,
@@ -56,12 +53,24 @@ def reading(
     encoding: str | None = None,
     comment: str | None = None,
     format: str | None = None,
-    seed: Annotated[int, Option(help="Seed; the same seed gives the same answer.")] = 0,
+    seed: int = 0,
     jobs: int | None = None,
     max_memory: str = "1GB",
-    json: Annotated[bool, Option("--json", help="Print JSON alone.")] = False,
+    json: Annotated[bool, Option("--json")] = False,
 ) -> None:
-    """Options of every command that computes from a table; see `computes_from_a_table`."""
+    """Options of every command that computes from a table; see `computes_from_a_table`.
+
+    Parameters
+    ----------
+    time
+        Survival: column of times, instead of target.
+    event
+        Survival: column of events, 1 or 0.
+    seed
+        Seed; the same seed gives the same answer.
+    json
+        Print JSON alone.
+    """
 
 
 def computes_from_a_table(command: Command) -> Command:
@@ -114,27 +123,19 @@ def select(
     on_empty: str = "none",
     n_features: int | None = None,
     alike: str = "auto",
-    feature_groups: Annotated[
-        str | None, Option(help="Table of features and groups, or a column of .bim or .var.")
-    ] = None,
+    feature_groups: str | None = None,
     covar: File = None,
-    covar_name: Annotated[
-        str | None, Option(help="Columns to adjust for, such as age,batch; never selected.")
-    ] = None,
+    covar_name: str | None = None,
     groups: Column = None,
     aggregate: str | None = None,
     always_keep: list[str] | None = None,
     keep_data: Annotated[bool, Option("--keep-data")] = False,
-    scheduler: Annotated[
-        str | None, Option(help="Address of a Dask scheduler whose workers do the work.")
-    ] = None,
+    scheduler: str | None = None,
     run_dir: Path | None = None,
-    resume: Annotated[Path | None, Option(help="Run folder of a run to finish.")] = None,
+    resume: Path | None = None,
     out: Annotated[Path | None, Option(help="Folder to write; smrmr-FILE if left out.")] = None,
-    overwrite: Annotated[
-        bool, Option("--overwrite", help="Replace an earlier answer in that folder.")
-    ] = False,
-    config: Annotated[Path | None, Option(help="TOML file with any of these options.")] = None,
+    overwrite: Annotated[bool, Option("--overwrite")] = False,
+    config: Path | None = None,
     quiet: Quiet = False,
     **reading: Any,
 ) -> None:

@@ -41,6 +41,8 @@ DESCRIBED = (  # what has settings that are options, in the files that describe 
     ("conditional/controller.py", "ConditionalTests"),
     ("recipe.py", "Recipe"),
     ("data/dataset.py", "read_data"),
+    ("cli/commands.py", "reading"),
+    ("cli/actions.py", "select_features"),
 )
 NOT_IN_FILES = {"file", "config", "resume"}
 WHERE_AND_HOW = ("jobs", "scheduler", "json", "quiet", "out", "overwrite")  # no part of the answer

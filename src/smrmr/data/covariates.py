@@ -143,7 +143,13 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
             )
     owners = np.repeat(np.arange(len(designs)), [design.shape[1] for design in designs])
     found = Covariates(tuple(columns), np.hstack(designs), owners)
-    _warn_if_collinear(found)
+    added = _orthonormal(found.design)[1]
+    idle = [name for k, name in enumerate(columns) if (added[owners == k] <= ROUNDING).all()]
+    if idle:
+        warn(
+            f"covariates {quoted(idle)} add nothing to the ones before them, which carry the same "
+            "information."
+        )
     return found
 
 
@@ -239,17 +245,3 @@ def _orthonormal(design: Matrix) -> tuple[Matrix, Vector]:
             rows[n_kept] = column / after
             n_kept += 1
     return rows[:n_kept], added
-
-
-def _warn_if_collinear(covariates: Covariates) -> None:
-    added = _orthonormal(covariates.design)[1]
-    idle = [
-        name
-        for k, name in enumerate(covariates.names)
-        if (added[covariates.owners == k] <= ROUNDING).all()
-    ]
-    if idle:
-        warn(
-            f"covariates {quoted(idle)} add nothing to the ones before them, which carry the same "
-            "information."
-        )

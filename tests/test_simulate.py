@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 
 import smrmr
 from smrmr.designs import DESIGNS
@@ -82,8 +83,9 @@ OWN = {  # E[y | x] of the designs that are not the paper's, from the ten true f
     "mixed": lambda x: sum(2 * np.tanh(2 * x[:, i]) + 2 * np.abs(x[:, i + 5]) for i in range(5)),
     "proxy": lambda x: x.sum(axis=1),
 }
-ODD = {"null", "cos", "variance", "many classes"}  # with other supports, noise or targets
-CHAINED = ("even", "mixed", "cos", "variance", "many classes", "null")
+LOGITS = {"three classes": 3, "six classes": 6}
+ODD = {"null", "cos", "variance", "many classes", *LOGITS}  # with other supports, noise or targets
+CHAINED = ("even", "mixed", "cos", "variance", "many classes", "null", *LOGITS)
 
 
 @pytest.mark.parametrize("design", [*OWN, "null"])
@@ -174,6 +176,18 @@ def test_many_classes_are_the_largest_of_ten_sums():
     assert data.y.tolist() == [max(range(10), key=row.__getitem__) for row in sums]
     assert (data.support.tolist(), data.target) == (list(range(0, 100, 10)), "classes")
     assert_allclose(np.bincount(data.y.astype(int)) / 2000, 0.1, atol=0.03)
+
+
+@pytest.mark.parametrize(("design", "n_classes"), LOGITS.items())
+def test_classes_are_drawn_by_a_multinomial_logit(design, n_classes):
+    """Oracle: scikit-learn's multinomial logit, whose slopes are as promised, but for a shift."""
+    data = smrmr.simulate(design, 20_000, 91, random_state=12)
+    places = [[0.6180339887 * (j + 1) * (c + 1) for j in range(10)] for c in range(n_classes)]
+    slopes = 1.5 * np.cos(2 * np.pi * np.array(places))
+    fitted = LogisticRegression(C=np.inf).fit(data.X[:, data.support], data.y)
+    assert_allclose(fitted.coef_, slopes - slopes.mean(axis=0), atol=0.2)
+    assert (data.support.tolist(), data.target) == (list(range(0, 100, 10)), "classes")
+    assert_allclose(fitted.intercept_, 0, atol=0.2)
 
 
 def test_same_seed_same_draw():

@@ -67,7 +67,7 @@ EXAMPLES = {
 
 
 def standardised(target):
-    values = np.stack([column.values for column in columns_of(target)])
+    values = columns_of(target).values
     values = values - values.mean(axis=1, keepdims=True)
     signs = np.sign(values[:, :1])  # of an output, which may be turned over
     return signs * values / values.std(axis=1, keepdims=True)
@@ -130,17 +130,19 @@ def test_groups_of_one_row_are_the_rows(example):
 def test_columns_are_numbers_that_vary(example):
     """Law: one value per row; of a class it says which rows are in it. Two classes are one."""
     columns = columns_of(example)
-    assert len({column.name for column in columns}) == len(columns)
-    for column in columns:
-        assert column.values.shape == (N,)
-        assert column.values.dtype == np.float64
-        assert np.ptp(column.values) > 0
-        assert (column.is_class is not None) == example.nominal
+    assert len(set(columns.names)) == len(columns.names)
+    assert columns.values.shape == (len(columns.names), N)
+    assert columns.values.dtype == np.float64
+    assert (np.ptp(columns.values, axis=1) > 0).all()
+    assert (columns.is_class is not None) == example.nominal
     if example.nominal:
-        assert [column.name for column in columns] == list(example.labels)
-        (second,) = columns_of(as_target(np.where(OF_THREE[0] == OF_THREE, "x", "y")))
-        assert second.name == "y"
-        assert_array_equal(second.is_class, OF_THREE[0] != OF_THREE)
+        assert columns.names == example.labels
+        y = np.array(EXAMPLES["classes"][0])
+        assert_array_equal(columns.is_class, y == np.array(columns.names)[:, None])
+        assert_array_equal(columns.values, columns.is_class)
+        second = columns_of(as_target(np.where(OF_THREE[0] == OF_THREE, "x", "y")))
+        assert second.names == ("y",)
+        assert_array_equal(second.is_class, [OF_THREE[0] != OF_THREE])
 
 
 @dataclass(frozen=True)

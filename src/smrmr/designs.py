@@ -1,4 +1,4 @@
-"""Draws the ten designs 1.a-3.c of the paper and fourteen more, with their true support."""
+"""Draws the ten designs 1.a-3.c of the paper and sixteen more, with their true support."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -160,6 +160,19 @@ def _largest_sum(x: Matrix, rng: Generator) -> Vector:
     return np.asarray((x + np.roll(x, -1, axis=1)).argmax(axis=1), dtype=np.float64)
 
 
+def _logit(n_classes: int) -> Response:
+    """One of some classes by a multinomial logit, with slopes between -1.5 and 1.5."""
+    # multiples of the golden ratio spread slopes evenly, the same in every draw
+    places = np.outer(np.arange(1, 11), np.arange(1, n_classes + 1)) * 0.6180339887
+    slopes = 1.5 * np.cos(2 * np.pi * places)
+
+    def respond(x: Matrix, rng: Generator) -> Vector:
+        scores = x @ slopes + rng.gumbel(size=(len(x), n_classes))
+        return np.asarray(scores.argmax(axis=1), dtype=np.float64)
+
+    return respond
+
+
 _sum_of_ten: Response = _linear(*[1] * 10)
 
 DESIGNS: dict[str, Design] = {
@@ -187,6 +200,8 @@ DESIGNS: dict[str, Design] = {
     "variance": Design((0, 10), _chained, _spread),
     "proxy": Design(TENS, _with_proxies, _sum_of_ten),
     "many classes": Design(TENS, _chained, _largest_sum, "classes"),
+    "three classes": Design(TENS, _chained, _logit(3), "classes"),
+    "six classes": Design(TENS, _chained, _logit(6), "classes"),
 }
 
 
@@ -211,8 +226,9 @@ def simulate(
     ``"mixed"`` (the first five as :math:`2 \tanh(2x)`, the last five as :math:`2 |x|`), ``"cos"``
     (true are 0, 10, 20, 30; y adds :math:`3 \cos(\pi x / 1.5)`), ``"variance"`` (true are 0 and 10;
     y is noise times exp of their sum), ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of
-    standard deviation 0.1) and ``"many classes"`` (y is the largest of ten sums without noise: of
-    features 0 and 10, of 10 and 20, ..., of 90 and 0).
+    standard deviation 0.1), ``"many classes"`` (y is the largest of ten sums without noise: of
+    features 0 and 10, of 10 and 20, ..., of 90 and 0), ``"three classes"`` and ``"six classes"``
+    (a multinomial logit of the ten).
 
     Parameters
     ----------

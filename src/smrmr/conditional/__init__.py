@@ -7,11 +7,13 @@ decision; `controller` puts them together and `evidence` is what comes out.
 """
 
 from .controller import ConditionalTests
-from .distillers import Blend, Distilled, FitProblem, FromEstimator, Kernel, Lasso
+from .distillers import Blend, Distilled, FitProblem, FromEstimator, Kernel, Lasso, Ridge
 from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm
 from .statistics import (
     Absolute,
     DistanceCorrelation,
+    Joint,
+    JointAbsolute,
     KernelIndependence,
     Linear,
     Permutation,
@@ -31,6 +33,8 @@ __all__ = [
     "FitProblem",
     "FromEstimator",
     "Holm",
+    "Joint",
+    "JointAbsolute",
     "Kernel",
     "KernelIndependence",
     "Lasso",
@@ -38,5 +42,6 @@ __all__ = [
     "Permutation",
     "ProjectionCorrelation",
     "ResidualPairs",
+    "Ridge",
     "Spread",
 ]

@@ -7,43 +7,78 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..types import Indices, Mask, Matrix, Vector
-from .statistics import ResidualPairs, Statistic, gcm_p_values
+from .statistics import ResidualPairs, Statistic, gcm_p_values, joint_gcm_p_values
+from .statistics.tied import tied_p_values
 
 MIN_RESIDUAL_VARIANCE = 0.05  # below this share of its variance a column is not tested
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
 def p_values(
-    pairs: ResidualPairs,
+    columns: Sequence[ResidualPairs],
     statistics: Sequence[Statistic],
     with_abs: bool,
     tied: Mask,
     residual_variance: Vector,
-) -> Vector:
-    """One p-value for each pair of residuals, from all statistics.
+) -> tuple[Vector, Matrix]:
+    """One p-value for each feature from all statistics, (k,), and for each column, (k, q).
 
-    The residual of a `tied` column, such as one of 0 and 1, cannot be independent of the others:
-    its variance depends on its mean. So only statistics of the mean are taken, and the generalised
-    covariance measure must agree. A column without ties of under 5% residual variance is not
-    tested: its residual may be misfit of lines and splines rather than noise.
+    A `tied` column, such as one of 0 and 1, has a variance that depends on its mean, so that its
+    residual is not independent of the others: it has tests of its own, see `tied_p_values`. A
+    column without ties of under 5% residual variance is not tested: its residual may be misfit of
+    lines and splines rather than noise.
     """
-    found = np.ones(len(pairs.features))
-    if not tied.all():
-        found = _weighted([one.p_values(pairs) for one in statistics], statistics, with_abs)
+    alone, joint = _by_columns(statistics, len(columns))
+    own = [_of_one(pairs, alone, with_abs) for pairs in columns]
+    together = [one.p_values(columns[0]) for one in joint]
     if tied.any():
-        needed = gcm_p_values(pairs, with_abs=False)
-        own = [one.p_values(pairs) for one in of_mean(statistics)]
-        if own:
-            mean = own[0] if len(own) == 1 else _weighted(own, of_mean(statistics), with_abs)
-            needed = np.maximum(mean, needed)
-        found = np.where(tied, needed, found)
+        by_column, of_all = tied_p_values(columns[0].take(tied))
+        for p, of_tied in zip(own, by_column.T, strict=True):
+            p[tied] = of_tied
+        for p in together:
+            p[tied] = of_all
     testable = residual_variance > np.where(tied, 0.0, MIN_RESIDUAL_VARIANCE)
-    return np.where(testable & (pairs.freedom > 0), found, 1.0)
+    testable &= columns[0].freedom > 0
+    found = _of_all(own, together, _weights(joint, with_abs))
+    return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
 
 
-def _weighted(p: list[Vector], statistics: Sequence[Statistic], with_abs: bool) -> Vector:
+def all_gcm_p_values(
+    columns: Sequence[ResidualPairs], statistics: Sequence[Statistic], with_abs: bool
+) -> Vector:
+    """What the generalised covariance measure makes of all columns of the target, (k,)."""
+    _, joint = _by_columns(statistics, len(columns))
+    own = [gcm_p_values(pairs, with_abs) for pairs in columns]
+    together = [joint_gcm_p_values(columns[0])] * len(joint)
+    return _of_all(own, together, _weights(joint, with_abs))
+
+
+def _by_columns(
+    statistics: Sequence[Statistic], n_columns: int
+) -> tuple[list[Statistic], list[Statistic]]:
+    """Statistics of single columns of the target, and those of several together."""
+    alone = [one for one in statistics if not one.all_columns]
+    return alone, [one for one in statistics if one.all_columns and n_columns > 1]
+
+
+def _of_all(own: list[Vector], together: list[Vector], weights: list[float]) -> Vector:
+    """One p-value from those of single columns, which share what is left of the weight, and all."""
+    if len(own) == 1 and not together:
+        return own[0]
+    rest = [(1 - sum(weights)) / len(own)] * len(own)
+    return combine(np.stack([*own, *together]), np.array([*rest, *weights])[:, None])
+
+
+def _weights(statistics: Sequence[Statistic], with_abs: bool) -> list[float]:
+    return [one.weight_with_abs if with_abs else one.weight for one in statistics]
+
+
+def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], with_abs: bool) -> Vector:
     """p-values of several statistics combined by their weights."""
-    weights = np.array([one.weight_with_abs if with_abs else one.weight for one in statistics])
+    p = [one.p_values(pairs) for one in statistics]
+    if len(p) == 1:
+        return p[0]
+    weights = np.array(_weights(statistics, with_abs))
     return combine(np.stack(p), (weights / weights.sum())[:, None])
 
 
@@ -52,23 +87,15 @@ def of_mean(statistics: Sequence[Statistic]) -> tuple[Statistic, ...]:
     return tuple(one for one in statistics if one.only_mean)
 
 
-def combine_groups(p: Matrix, groups: Indices) -> Matrix:
-    """One p-value per group, which are numbered from 0, and column of the target.
+def combine_groups(p: Vector, groups: Indices) -> Vector:
+    """One p-value per group, which are numbered from 0.
 
     It is that of the rows that were tested, 1 where none was.
     """
     tested = p < 1
-    cotangents = np.where(tested, _cotangents(p), 0.0)
-    total, size = (
-        np.stack([np.bincount(groups, weights=column) for column in values.T], axis=1)
-        for values in (cotangents, tested)
-    )
+    total = np.bincount(groups, weights=np.where(tested, _cotangents(p), 0.0))
+    size = np.bincount(groups, weights=tested)
     return np.where(size > 0, _from_cotangents(total / np.maximum(size, 1)), 1.0)
-
-
-def combine_targets(p: Matrix) -> Vector:
-    """One p-value per row, of all columns of the target; 1 where all are: these were not tested."""
-    return np.where(p.min(axis=1) < 1, combine(p.T), 1.0)
 
 
 def combine(p: Matrix, weights: Matrix | None = None) -> Vector:

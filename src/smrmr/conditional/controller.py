@@ -16,21 +16,22 @@ from ..features.groups import Groups
 from ..features.rank_table import RankTable
 from ..measures import as_measure
 from ..measures.protocol import Measure
-from ..problems import warn
+from ..problems import Problem, setting, warn
 from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..settings import check_choice, nested_settings, write_setting
 from ..types import Indices, Vector
-from .combine import combine, combine_groups, combine_targets
+from .combine import combine_groups
 from .distillers import DISTILLERS, Distillation, Distiller, as_distillers
 from .evidence import ConditionalEvidence, Fit
 from .inputs import Inputs, prepare_inputs, unadjusted_relevance
-from .passes import Refit, Results, first_pass, refits, second_pass
+from .passes import Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
 from .statistics import STATISTICS, Statistic, as_statistics
 
 logger = logging.getLogger(__name__)
 
+DEFAULT_STATISTICS = "pc+linear+spread+absolute+joint+joint_absolute"
 SECONDS_WARNED_OF = 60.0  # that fits without a feature are expected to take
 
 
@@ -48,13 +49,15 @@ class ConditionalTests:
     ----------
     distillers
         Fits of the target to the other features: ``"blend"`` (LASSO and kernel ridge regression),
-        ``"lasso"``, ``"kernel"``, a `FromEstimator` with any regressor or classifier of
-        scikit-learn, or an object with ``fit(problem, out)``. Of several, joined by ``+`` or in a
-        list, the one of least error wins.
+        ``"ridge"`` (on all features), ``"lasso"``, ``"kernel"``, a `FromEstimator` with any
+        regressor or classifier of scikit-learn, or an object with ``fit(problem, out)`` and
+        ``held_out(problem)``. Of several, joined by ``+`` or in a list, the first is taken unless
+        another one predicts rows left out clearly better.
     statistics
         How residuals are compared: any of ``"pc"``, ``"hsic"``, ``"dcor"``, ``"linear"``,
-        ``"spread"`` and ``"absolute"``, joined by ``+``, or a list that may hold a `Permutation` or
-        objects with ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
+        ``"spread"`` and ``"absolute"``, and for several classes or outputs together ``"joint"`` and
+        ``"joint_absolute"``, joined by ``+``, or a list that may hold a `Permutation` or objects
+        with ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
     rule
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
@@ -82,8 +85,8 @@ class ConditionalTests:
     ([0, 5], 'holm')
     """
 
-    distillers: tuple[Distiller, ...] = "blend"  # type: ignore[assignment]
-    statistics: tuple[Statistic, ...] = "pc+linear+spread+absolute"  # type: ignore[assignment]
+    distillers: tuple[Distiller, ...] = "blend+ridge"  # type: ignore[assignment]
+    statistics: tuple[Statistic, ...] = DEFAULT_STATISTICS  # type: ignore[assignment]
     rule: Rule = "bh"  # type: ignore[assignment]
     check_residuals: bool = True
     alias: ClassVar[str] = "tests"
@@ -95,8 +98,8 @@ class ConditionalTests:
 
         def __init__(
             self,
-            distillers: str | Distiller | Sequence[str | Distiller] = "blend",
-            statistics: str | Statistic | Sequence[str | Statistic] = "pc+linear+spread+absolute",
+            distillers: str | Distiller | Sequence[str | Distiller] = "blend+ridge",
+            statistics: str | Statistic | Sequence[str | Statistic] = DEFAULT_STATISTICS,
             rule: str | Rule = "bh",
             check_residuals: bool = True,
         ) -> None:
@@ -106,6 +109,13 @@ class ConditionalTests:
         object.__setattr__(self, "distillers", as_distillers(self.distillers))
         object.__setattr__(self, "statistics", as_statistics(self.statistics))
         object.__setattr__(self, "rule", as_rule(self.rule))
+        if all(one.all_columns for one in self.statistics):
+            raise Problem(
+                f"{setting('statistics', self.statistics)} compares all columns of the target at "
+                "once, and a target may have one.",
+                cure=f"Add another, as in {setting('statistics', 'linear+joint')}.",
+                argument="statistics",
+            )
         check_choice("check_residuals", self.check_residuals, (True, False))
 
     @property
@@ -185,24 +195,23 @@ class ConditionalTests:
                 inputs = prepare_inputs(study, ranks, groups, self.statistics, work)
             with work.stage("fits"):
                 start = perf_counter()
-                fitted = [Distillation(same, self.distillers) for same in inputs.problems]
-                full_fits = [one.full_fit for one in fitted]
+                fitted = Distillation(inputs.problems, self.distillers)
+                logger.info("fitted by %s", type(fitted.full_fit).__name__)
                 seconds = perf_counter() - start
             with work.stage("tests", steps=True):
-                results = first_pass(inputs, full_fits, work)
+                results = first_pass(inputs, fitted, work)
             with work.stage("fits without a feature", steps=True):
                 todo = refits(inputs, fitted, results)
                 if not self.repeatable:
-                    _tell_cost(todo, seconds / len(fitted))
+                    _tell_cost(sum(map(len, todo)), seconds)
                 results = second_pass(inputs, fitted, results, todo, self.check_residuals, work)
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
         categories = np.flatnonzero(study.columns.nominal)
         return _evidence(inputs, fitted, results, groups, categories, self.rule, settings)
 
 
-def _tell_cost(todo: list[list[Refit]], seconds: float) -> None:
+def _tell_cost(n_fits: int, seconds: float) -> None:
     """Say how long fits of the user's own distillers without a feature will take."""
-    n_fits = sum(len(refit.hypotheses) for same in todo for refit in same)
     cost = f"{n_fits} fits without a feature, {seconds:.2g} s each: about {n_fits * seconds:.0f} s"
     logger.info(cost)
     if n_fits * seconds > SECONDS_WARNED_OF:
@@ -211,7 +220,7 @@ def _tell_cost(todo: list[list[Refit]], seconds: float) -> None:
 
 def _evidence(
     inputs: Inputs,
-    fitted: list[Distillation],
+    fitted: Distillation,
     results: Results,
     groups: Groups,
     categories: Indices,
@@ -219,7 +228,9 @@ def _evidence(
     settings: dict[str, Any],
 ) -> ConditionalEvidence:
     """Results by feature, and by position in X."""
-    features, copies = inputs.features, groups.copies
+    features, copies, fit = inputs.features, groups.copies, fitted.full_fit
+    explained = fitted.explained
+    taken = [*explained][fitted.chosen[0]] if fitted.explains else ""
     first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
 
     def spread(values: Any, otherwise: Any) -> Any:
@@ -230,18 +241,16 @@ def _evidence(
 
     n_hypotheses = max(int(numbers.max()) for numbers in groups.hypotheses) + 1
     p = np.ones(n_hypotheses)
-    p[: len(results.p_of_hypotheses)] = combine_targets(results.p_of_hypotheses)
-    best, members, rests, effects = [], [], [], []
+    p[: len(results.p_of_hypotheses)] = results.p_of_hypotheses
+    best, members, rests, effects, by_target = [], [], [], [], []
     for hypothesis_of in inputs.hypotheses:
         entry = np.empty(len(inputs.Z), np.intp)
         mine = results.hypothesis_of == hypothesis_of[results.rows]
         entry[results.rows[mine]] = np.flatnonzero(mine)
-        smallest = results.p[entry].min(axis=1)  # over the columns of the target
-        best.append(entry[np.lexsort((smallest, inputs.feature_of))[first]])
-        members.append(
-            spread(combine_targets(combine_groups(results.p[entry], inputs.feature_of)), 1.0)
-        )
-        rests.append(spread(combine(results.p_of_rest[best[-1]].T), 1.0))
+        best.append(entry[np.lexsort((results.p[entry], inputs.feature_of))[first]])
+        members.append(spread(combine_groups(results.p[entry], inputs.feature_of), 1.0))
+        rests.append(spread(results.p_of_rest[best[-1]], 1.0))
+        by_target.append(spread(results.p_by_target[best[-1]].T, 1.0))
         effect = results.effects[best[-1]].T
         effect = np.where(np.isin(features, categories), np.abs(effect), effect)
         effects.append(spread(effect, 0.0))
@@ -254,6 +263,7 @@ def _evidence(
         p_of_hypotheses=p,
         p_of_members=tuple(members),
         p_of_rest_of_group=tuple(rests),
+        p_by_target=tuple(by_target),
         effects=tuple(effects),
         residual_variance=spread(results.residual_variance[best[0]], 0.0),
         neighbour=spread(neighbour, -1),
@@ -263,12 +273,13 @@ def _evidence(
         categories=categories,
         fits=tuple(
             Fit(
-                target=one.target.name,
-                explained=one.full_fit.explained,
-                uses_absolute_values=one.full_fit.uses_absolute_values,
-                used=np.unique(features[inputs.feature_of[one.used]]),
+                target=name,
+                explained={kind: float(share[q]) for kind, share in explained.items()},
+                taken=taken,
+                uses_absolute_values=fit.uses_absolute_values,
+                used=np.unique(features[inputs.feature_of[fit.used]]),
             )
-            for one in fitted
+            for q, name in enumerate(fitted.target.names)
         ),
         rule=rule,
         settings=settings,

@@ -21,12 +21,14 @@ class Fit:
     """How one column of the target was fitted.
 
     `target` is the name of the class or output; `explained` the share of its variance that each
-    kind of fit explains on rows left out; `uses_absolute_values` says that absolute values of
-    features improved the fit; `used` are positions in X of the features that took part.
+    kind of fit explains on rows left out; `taken` is the kind whose residuals were tested, empty if
+    none predicts better than the mean; `uses_absolute_values` says that absolute values of features
+    improved the fit; `used` are positions in X of the features that took part.
     """
 
     target: str
     explained: dict[str, float]
+    taken: str
     uses_absolute_values: bool
     used: Indices
 
@@ -53,6 +55,9 @@ class ConditionalEvidence:
     p_of_rest_of_group
         For each partition and feature the p-value of all others of its group given the feature: if
         it is large, the feature may carry the association of the group alone.
+    p_by_target
+        For each partition and column of the target the p-value of each feature given all features
+        outside its group.
     effects
         For each partition and column of the target the correlation of the residual of a feature
         with that of the target: its sign is the direction. That of a category is the one of its
@@ -81,6 +86,7 @@ class ConditionalEvidence:
     p_of_hypotheses: Vector
     p_of_members: tuple[Vector, ...]
     p_of_rest_of_group: tuple[Vector, ...]
+    p_by_target: tuple[Matrix, ...]
     effects: tuple[Matrix, ...]
     residual_variance: Vector
     neighbour: Indices
@@ -95,8 +101,9 @@ class ConditionalEvidence:
 
     def __post_init__(self) -> None:
         size = len(self.fits), len(self.relevance)  # which JSON does not tell if there are none
-        shaped = tuple(np.asarray(effects).reshape(size) for effects in self.effects)
-        object.__setattr__(self, "effects", shaped)
+        for name in ("effects", "p_by_target"):
+            shaped = tuple(np.asarray(part).reshape(size) for part in getattr(self, name))
+            object.__setattr__(self, name, shaped)
         object.__setattr__(self, "rule", as_rule(self.rule))
 
     @property

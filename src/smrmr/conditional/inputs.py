@@ -6,22 +6,23 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.study import Study
 from ..data.target import take_rows
-from ..data.targets.protocol import TargetColumn
+from ..data.targets.protocol import TargetColumns
 from ..features.groups import Groups
 from ..features.rank_table import RankTable
 from ..problems import Problem, setting
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
-from .combine import combine_groups, combine_targets, of_mean, p_values
+from .combine import all_gcm_p_values, combine_groups, of_mean, p_values
 from .distillers import FitProblem
 from .distillers.problem import MAX_IN_FIT
 from .model_columns import MAX_BLOCK_VALUES, fit_problems, rank_columns
 from .residuals import Neighbours, residuals_of
 from .scores import draw_tie_breakers, row_order, standardised, target_columns
-from .statistics import Statistic, gcm_p_values
+from .statistics import Statistic
 from .statistics.rank_covariances import largest_projection_covariance
 
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
@@ -29,15 +30,17 @@ MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What tests of some columns found, (columns, columns of the target) each.
+    """What tests of k columns found.
 
-    `gcm` are p-values of the generalised covariance measure; `residual_variance` and `residuals`
-    have a row per column.
+    `p` are p-values against all columns of the target, (k,); `p_by_target` and `correlation` are
+    (k, q); `gcm` are p-values of the generalised covariance measure where it was asked for, else 0.
+    `residual_variance` and `residuals` have a row per column.
     """
 
-    p: Matrix
+    p: Vector
+    gcm: Vector
+    p_by_target: Matrix
     correlation: Matrix
-    gcm: Matrix
     residual_variance: Vector
     residuals: Matrix
 
@@ -66,7 +69,7 @@ class Inputs:
     target
         The columns of the target.
     problems
-        For each column of the target the problems of fitting it to the first rows of `Z`.
+        The problems of fitting the target, one for each form of it and of the features.
     marginal
         p-value of each feature alone, adjusted for covariates only.
     relevance
@@ -86,8 +89,8 @@ class Inputs:
     features: Indices
     feature_of: Indices
     hypotheses: tuple[Indices, ...]
-    target: tuple[TargetColumn, ...]
-    problems: list[tuple[FitProblem, ...]]
+    target: TargetColumns
+    problems: tuple[FitProblem, ...]
     marginal: Vector
     relevance: Vector
     tied: Mask
@@ -119,24 +122,37 @@ class Inputs:
         return int(self.Z.shape[1])
 
     def compare(
-        self, rows: Indices, neighbours: Neighbours, E: Matrix, with_abs: list[bool]
+        self,
+        rows: Indices,
+        neighbours: Neighbours,
+        E: NDArray[np.float64],
+        with_abs: bool,
+        gcm_up_to: float = 0.0,
     ) -> Comparison:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
-        `with_abs` says which of these come from a fit that took absolute values of features.
+        `E` is (q, n), or (q, rows, n); `with_abs` says whether they come from a fit that took
+        absolute values of features. Rows without ties whose p-value is at most `gcm_up_to` have one
+        of the generalised covariance measure too.
         """
-        shape = len(rows), len(E)
-        p, correlation, gcm = np.ones(shape), np.zeros(shape), np.ones(shape)
-        variance, values = np.zeros(len(rows)), np.empty((len(rows), self.n_rows))
+        k, q = len(rows), len(E)
+        p, gcm = np.ones(k), np.zeros(k)
+        by_target, correlation = np.ones((k, q)), np.zeros((k, q))
+        variance, values = np.zeros(k), np.empty((k, self.n_rows))
         for some, found in residuals_of(self.Z, rows, neighbours, E, self.covariate_basis):
             variance[some], values[some] = found.variance, found.values
             own = some.start + found.with_residual
-            for q, pairs in enumerate(found.pairs(self.tie_breakers)):
+            if len(own):
+                pairs = list(found.pairs(self.tie_breakers))
                 tied = self.tied[rows[own]]
-                p[own, q] = p_values(pairs, self.statistics, with_abs[q], tied, variance[own])
-                correlation[own, q] = pairs.moments.correlation
-                gcm[own, q] = gcm_p_values(pairs, with_abs[q])
-        return Comparison(p, correlation, gcm, variance, values)
+                tests = p_values(pairs, self.statistics, with_abs, tied, variance[own])
+                p[own], by_target[own] = tests
+                correlation[own] = np.stack([one.correlation for one in pairs], axis=1)
+                small = (p[own] <= gcm_up_to) & ~tied
+                if small.any():
+                    some_pairs = [one.take(small) for one in pairs]
+                    gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, with_abs)
+        return Comparison(p, gcm, by_target, correlation, variance, values)
 
 
 def prepare_inputs(
@@ -156,8 +172,10 @@ def prepare_inputs(
     tie_breakers = draw_tie_breakers(len(order))
     if study.row_groups.comparison == "within":
         statistics = _for_groups_of_rows(statistics)
+    elif columns.is_class is not None and len(columns.names) > 1:
+        statistics = _for_several_classes(statistics)
     alone, relevance = _marginal(Z, columns, covariate_basis, tied, tie_breakers, statistics)
-    per_feature = combine_targets(combine_groups(alone, feature_of))
+    per_feature = combine_groups(alone, feature_of)
     # columns of equal p-value are ordered by a checksum of their content
     content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
@@ -168,8 +186,9 @@ def prepare_inputs(
     feature_of, features = place[feature_of[rows]], features[by_association]
     hypotheses = tuple(numbers[features[feature_of]] for numbers in groups.hypotheses)
     n_fitted = min(len(Z), MAX_IN_FIT + int(np.bincount(hypotheses[-1]).max()))
+    Z = Z[rows]
     return Inputs(
-        Z=Z[rows],
+        Z=Z,
         covariate_basis=covariate_basis,
         covariates=design,
         features=features,
@@ -177,7 +196,7 @@ def prepare_inputs(
         hypotheses=hypotheses,
         target=columns,
         problems=fit_problems(
-            study.columns, features, ranked, rows[:n_fitted], order, target, covariate_basis
+            study.columns, features, ranked, rows[:n_fitted], order, target, covariate_basis, Z
         ),
         marginal=per_feature[by_association],
         relevance=relevance[rows],
@@ -210,22 +229,26 @@ def unadjusted_relevance(study: Study, ranks: RankTable, features: Indices, work
 
 def _marginal(
     Z: Matrix,
-    target: tuple[TargetColumn, ...],
+    target: TargetColumns,
     covariate_basis: Matrix,
     tied: Mask,
     tie_breakers: tuple[Vector, Vector],
     statistics: tuple[Statistic, ...],
-) -> tuple[Matrix, Vector]:
-    """p-values of every column alone against every column of the target, and its relevance."""
-    p, relevance = np.ones((len(Z), len(target))), np.zeros(len(Z))
-    E, rows = np.stack([column.values for column in target]), np.arange(len(Z))
-    for some, found in residuals_of(Z, rows, Neighbours.none(len(Z)), E, covariate_basis):
+) -> tuple[Vector, Vector]:
+    """p-values of every column alone against the target, and its relevance.
+
+    Of several columns of the target the largest relevance.
+    """
+    p, relevance = np.ones(len(Z)), np.zeros(len(Z))
+    E, rows, near = target.values, np.arange(len(Z)), Neighbours.none(len(Z))
+    for some, found in residuals_of(Z, rows, near, E, covariate_basis):
         own = some.start + found.with_residual
-        for q, pairs in enumerate(found.pairs(tie_breakers)):
-            variance = found.variance[found.with_residual]
-            if statistics:
-                p[own, q] = p_values(pairs, statistics, False, tied[own], variance)
-            relevance[own] = np.maximum(relevance[own], pairs.projection_covariance)
+        if not len(own):
+            continue
+        pairs, variance = list(found.pairs(tie_breakers)), found.variance[found.with_residual]
+        if statistics:
+            p[own], _ = p_values(pairs, statistics, False, tied[own], variance)
+        relevance[own] = np.max([one.projection_covariance for one in pairs], axis=0)
     return p, relevance / largest_projection_covariance(Z.shape[1])
 
 
@@ -239,6 +262,16 @@ def _for_groups_of_rows(statistics: tuple[Statistic, ...]) -> tuple[Statistic, .
             argument="statistics",
         )
     return valid
+
+
+def _for_several_classes(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:
+    """The statistics that keep their null for rare classes, if there are any.
+
+    The order of the residuals of a rare class is that of its fitted chances in nearly all rows, so
+    that ranks of it would tell how a feature depends on others, not on the class.
+    """
+    valid = tuple(one for one in statistics if one.only_mean or one.all_columns)
+    return statistics if all(one.all_columns for one in valid) else valid
 
 
 def _most_associated(study: Study, ranks: RankTable, groups: Groups, work: Work) -> Indices:

@@ -15,7 +15,7 @@ from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
-from .distillers.regressors import Regressors
+from .distillers.regressors import Regressors, absolute_values
 from .scores import adjusted_for, doubled_ranks, normal_scores, standardised, target_columns
 from .statistics.rank_covariances import MOST_COUNTED
 
@@ -86,11 +86,13 @@ def fit_problems(
     order: Indices,
     target: Target,
     covariate_basis: Matrix,
-) -> list[tuple[FitProblem, ...]]:
-    """For each column of the target the problems of fitting it to the columns `rows` of the model.
+    scores: Matrix,
+) -> tuple[FitProblem, ...]:
+    """The problems of fitting the target to the columns `rows` of the model.
 
-    The columns begin those of `features`. The first problem takes normal scores in place of columns
-    with long tails; where there are many of these the second takes all as they are.
+    `scores` are normal scores of all columns, of which these are the first. The columns begin
+    those of `features`. The first problem takes normal scores in place of columns with long tails;
+    where there are many of these the second takes all as they are.
     """
     forms = [target_columns(target, covariate_basis)]
     if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:
@@ -107,16 +109,15 @@ def fit_problems(
         mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine][:, order]))
         for held, chosen in zip(regressors, (mild, plain), strict=False):
             held[start:stop] = adjusted_for(chosen, covariate_basis)
-            absolute = standardised(np.abs(chosen))
-            held[size + start : size + stop] = adjusted_for(absolute, covariate_basis)
+            absolute = adjusted_for(absolute_values(chosen), covariate_basis)
+            held[size + start : size + stop] = absolute
         start = stop
         if start == size:
             break
-    shared = [Regressors(held, covariate_basis) for held in regressors]
-    return [
-        tuple(FitProblem(*pair) for pair in zip(shared, same, strict=True))
-        for same in zip(*forms, strict=True)
-    ]
+    return tuple(
+        FitProblem(Regressors(held, covariate_basis), form, scores)
+        for held, form in zip(regressors, forms, strict=True)
+    )
 
 
 def precision(n: int) -> type[np.floating]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
+from ..features.groups import MembersByNumber
 from ..runs.blocks import open_pool, run_blocks
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
@@ -39,8 +39,10 @@ class Results:
     ----------
     rows, hypothesis_of
         The row of Z and the hypothesis of each entry.
-    p, effects
-        p-value of each entry, and partial correlation with the target.
+    p
+        p-value of each entry.
+    p_by_target, effects
+        The same for each column of the target, and partial correlations with it.
     neighbours
         What each entry is adjusted for.
     residual_variance
@@ -57,13 +59,14 @@ class Results:
 
     rows: Indices
     hypothesis_of: Indices
-    p: Matrix
+    p: Vector
+    p_by_target: Matrix
     effects: Matrix
     neighbours: Neighbours
     residual_variance: Vector
     similarity: Vector
-    p_of_rest: Matrix
-    p_of_hypotheses: Matrix
+    p_of_rest: Vector
+    p_of_hypotheses: Vector
     dependent: Indices
 
 
@@ -72,7 +75,7 @@ class Shared:
     """What all tasks need, in one object, so that it is sent to every worker once."""
 
     inputs: Inputs
-    distillations: Sequence[Distillation] = ()
+    distillation: Distillation
     results: Results | None = None
 
     def __sizeof__(self) -> int:
@@ -80,15 +83,18 @@ class Shared:
         return int(self.inputs.Z.nbytes)
 
 
-def first_pass(inputs: Inputs, full_fits: Sequence[Distilled], work: Work) -> Results:
-    """Every column against the target as fitted to all features."""
-    E = np.stack([fit.residual for fit in full_fits])
-    with_abs = [fit.uses_absolute_values for fit in full_fits]
-    width = max(MIN_BLOCK, min(MAX_BLOCK, MAX_BLOCK_VALUES // inputs.n_rows))
-    shared, tasks = Shared(inputs), []
+def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Results:
+    """Every column against the target as fitted to all features, its own part taken out.
+
+    How much that is, is exact for some fits and known to first order for others.
+    """
+    width = MAX_BLOCK_VALUES // inputs.n_rows // len(inputs.target.names)
+    width = max(MIN_BLOCK, min(MAX_BLOCK, width))
+    shared, tasks = Shared(inputs, distillation), []
     for hypothesis_of, rows in zip(inputs.hypotheses, inputs.new_rows, strict=True):
+        rows = rows[np.argsort(hypothesis_of[rows], kind="stable")]
         tasks += [
-            delayed(_test_block)(shared, hypothesis_of, rows[i : i + width], E, with_abs)
+            delayed(_test_block)(shared, hypothesis_of, rows[i : i + width])
             for i in range(0, len(rows), width)
         ]
     blocks = []
@@ -97,11 +103,12 @@ def first_pass(inputs: Inputs, full_fits: Sequence[Distilled], work: Work) -> Re
             blocks.append(found)
             work.report("tests", done, len(tasks))
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
-    rows, hypothesis_of, p, effects, linear, spline, variance, similarity = columns
+    rows, hypothesis_of, p, by_target, effects, linear, spline, variance, similarity = columns
     return Results(
         rows=rows,
         hypothesis_of=hypothesis_of,
         p=p,
+        p_by_target=by_target,
         effects=effects,
         neighbours=Neighbours(linear, spline),
         residual_variance=variance,
@@ -112,12 +119,11 @@ def first_pass(inputs: Inputs, full_fits: Sequence[Distilled], work: Work) -> Re
     )
 
 
-def _test_block(
-    shared: Shared, hypothesis_of: Indices, rows: Indices, E: Matrix, with_abs: list[bool]
-) -> list[NDArray[Any]]:
-    inputs = shared.inputs
+def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[NDArray[Any]]:
+    inputs, fit = shared.inputs, shared.distillation.full_fit
     near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows)
-    found = inputs.compare(rows, near, E, with_abs)
+    E = _residuals(fit, rows, hypothesis_of)
+    found = inputs.compare(rows, near, E, fit.uses_absolute_values)
     strongest = near.linear[:, 0]
     pairs = zip(rows, strongest, strict=True)
     similarity = np.array([inputs.Z[k] @ inputs.Z[other] for k, other in pairs]) / inputs.n_rows
@@ -125,6 +131,7 @@ def _test_block(
         rows,
         hypothesis_of[rows],
         found.p,
+        found.p_by_target,
         found.correlation,
         near.linear,
         near.spline,
@@ -133,60 +140,61 @@ def _test_block(
     ]
 
 
-@dataclass(frozen=True, eq=False)
-class Refit:
-    """Hypotheses, as the entries of each, to be tested against fits of column q without them."""
+def _residuals(fit: Distilled, rows: Indices, hypothesis_of: Indices) -> NDArray[np.float64]:
+    """Residuals of the target for each row, without the columns of its hypothesis: (q, rows, n).
 
-    q: int
-    hypotheses: list[Indices]
+    They are (q, n) where they are the same for all.
+    """
+    numbers, places = np.unique(hypothesis_of[rows], return_inverse=True)
+    used = np.isin(numbers, hypothesis_of[fit.used])
+    if not used.any():
+        return fit.residuals
+    members = MembersByNumber(hypothesis_of)
+    found = np.repeat(fit.residuals[:, None], len(numbers), axis=1)
+    found[:, used] = fit.without([members.of(h) for h in numbers[used].tolist()])
+    return found[:, places]
 
 
-def refits(
-    inputs: Inputs, distillations: Sequence[Distillation], results: Results
-) -> list[list[Refit]]:
-    """For each column of the target what to test again: what its fit used, what is promising."""
+Task = list[Indices]  # the entries of each of a few hypotheses
+
+
+def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list[Task]:
+    """What to test again, as entries of hypotheses: what is promising, or what a fit hangs on."""
     order = np.argsort(results.hypothesis_of, kind="stable")
     numbers, starts = np.unique(results.hypothesis_of[order], return_index=True)
     entries = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
-    found = []
-    for q, distillation in enumerate(distillations):
-        promising = results.hypothesis_of[results.p[:, q] <= PROMISING]
-        used = [numbers[distillation.used] for numbers in inputs.hypotheses]
-        again = [entries[h] for h in np.unique(np.concatenate([promising, *used])).tolist()]
-        found.append(
-            [
-                Refit(q, again[i : i + HYPOTHESES_PER_TASK])
-                for i in range(0, len(again), HYPOTHESES_PER_TASK)
-            ]
-        )
-    return found
+    most = CHECK_ALPHA if distillation.full_fit.exact else PROMISING  # nothing else would change
+    promising = results.hypothesis_of[results.p <= most]
+    used = [numbers[distillation.to_refit] for numbers in inputs.hypotheses]
+    again = [entries[h] for h in np.unique(np.concatenate([promising, *used])).tolist()]
+    width = HYPOTHESES_PER_TASK
+    return [again[i : i + width] for i in range(0, len(again), width)]
 
 
 def second_pass(
     inputs: Inputs,
-    distillations: Sequence[Distillation],
+    distillation: Distillation,
     results: Results,
-    todo: list[list[Refit]],
+    todo: list[Task],
     check_residuals: bool,
     work: Work,
 ) -> Results:
     """The results, with every hypothesis of `todo` tested against a fit that never saw it."""
-    p, effects, p_of_rest = results.p.copy(), results.effects.copy(), results.p_of_rest.copy()
-    p_of_hypotheses, dependent = results.p_of_hypotheses.copy(), [results.dependent]
-    shared = Shared(inputs, distillations, results)
-    flat = [refit for same in todo for refit in same]
-    tasks = [delayed(_test_without)(shared, refit, check_residuals) for refit in flat]
+    p, by_target, effects = results.p.copy(), results.p_by_target.copy(), results.effects.copy()
+    p_of_rest, p_of_hypotheses = results.p_of_rest.copy(), results.p_of_hypotheses.copy()
+    dependent, shared = [results.dependent], Shared(inputs, distillation, results)
+    tasks = [delayed(_test_without)(shared, task, check_residuals) for task in todo]
     with open_pool(work.n_jobs) as pool:
-        for done, (refit, found) in enumerate(zip(flat, run_blocks(pool, tasks), strict=True), 1):
-            q, which = refit.q, np.concatenate(refit.hypotheses)
-            p[which, q], effects[which, q], p_of_rest[which, q], raised, whole = found
-            numbers = [results.hypothesis_of[entries[0]] for entries in refit.hypotheses]
-            p_of_hypotheses[numbers, q] = whole
+        for done, (task, found) in enumerate(zip(todo, run_blocks(pool, tasks), strict=True), 1):
+            which = np.concatenate(task)
+            p[which], by_target[which], effects[which], p_of_rest[which], raised, whole = found
+            p_of_hypotheses[[results.hypothesis_of[entries[0]] for entries in task]] = whole
             dependent.append(which[raised])
             work.report("fits without a feature", done, len(tasks))
     return replace(
         results,
         p=p,
+        p_by_target=by_target,
         effects=effects,
         p_of_rest=p_of_rest,
         p_of_hypotheses=p_of_hypotheses,
@@ -194,39 +202,38 @@ def second_pass(
     )
 
 
-def _test_without(shared: Shared, refit: Refit, check_residuals: bool) -> list[NDArray[Any]]:
-    """p-values, effects and p-values of the rest for the entries of hypotheses.
+def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDArray[Any]]:
+    """What `Results` holds of the entries of hypotheses, each tested against a fit without it.
 
-    Each is tested against a fit that never saw its hypothesis. Also which entries had a p-value
-    raised, and the p-value of each hypothesis.
+    Also which entries had a p-value raised, and the p-value of each hypothesis.
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
-    p: list[float] = []
-    effects: list[float] = []
-    p_of_rest: list[float] = []
-    raised: list[int] = []
-    whole: list[float] = []
-    for entries in refit.hypotheses:
+    found, p_of_rest, raised, whole = [], list[Vector](), list[Indices](), list[float]()
+    n_before = 0
+    for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
-        fit = shared.distillations[refit.q].without(own)
-        found = inputs.compare(own, near, fit.residual[None], [fit.uses_absolute_values])
-        mine, needed = found.p[:, 0], found.gcm[:, 0]
-        if check_residuals:
-            for i in np.flatnonzero((mine <= CHECK_ALPHA) & (needed > mine)):
-                if residual_is_dependent(inputs, int(own[i]), own, found.residuals[i]):
-                    raised.append(len(p) + int(i))
-                    mine[i] = needed[i]
-        p.extend(mine)
-        effects.extend(found.correlation[:, 0])
-        whole.append(_p_of_hypothesis(mine, found.residuals))
+        fit = shared.distillation.without(own)
+        up_to = CHECK_ALPHA if check_residuals else 0.0
+        one = inputs.compare(own, near, fit.residuals, fit.uses_absolute_values, up_to)
+        dependent = [
+            i
+            for i in np.flatnonzero(one.gcm > one.p)
+            if residual_is_dependent(inputs, int(own[i]), own, one.residuals[i])
+        ]
+        one.p[dependent] = one.gcm[dependent]
+        raised.append(np.array(dependent, dtype=np.intp) + n_before)
+        n_before += len(own)
+        whole.append(_p_of_hypothesis(one.p, one.residuals))
         resolved = 1 < len(own) <= MAX_RESOLVED and whole[-1] <= PROMISING
-        p_of_rest.extend(_p_of_rest(inputs, own, near, fit) if resolved else np.ones(len(own)))
+        p_of_rest.append(_p_of_rest(inputs, own, near, fit) if resolved else np.ones(len(own)))
+        found.append(one)
     return [
-        np.array(p),
-        np.array(effects),
-        np.array(p_of_rest),
-        np.array(raised, dtype=np.intp),
+        np.concatenate([one.p for one in found]),
+        np.concatenate([one.p_by_target for one in found]),
+        np.concatenate([one.correlation for one in found]),
+        np.concatenate(p_of_rest),
+        np.concatenate([np.empty(0, np.intp), *raised]),
         np.array(whole),
     ]
 
@@ -255,6 +262,6 @@ def _p_of_rest(inputs: Inputs, own: Indices, near: Neighbours, fit: Distilled) -
             np.hstack([first, near.linear[others]])[:, : near.linear.shape[1]],
             np.hstack([first, near.spline[others]])[:, : near.spline.shape[1]],
         )
-        rest = inputs.compare(own[others], known, fit.residual[None], [fit.uses_absolute_values])
-        found[i] = combine_groups(rest.p, np.zeros(len(rest.p), np.intp))[0, 0]
+        rest = inputs.compare(own[others], known, fit.residuals, fit.uses_absolute_values)
+        found[i] = combine_groups(rest.p, np.zeros(len(rest.p), np.intp))[0]
     return found

@@ -25,6 +25,7 @@ MAX_LINEAR, MAX_SPLINE = 10, 2  # neighbours of a column
 KNOTS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 MIN_NORM = 1e-6  # relative norm below which a column adds nothing to its predecessors
 ROWS_PER_REGRESSOR = 4  # at least, in a regression
+MANY_TARGETS = 16  # columns of the target from which on fewer columns are compared together
 MAX_BLOCK_VALUES = 2**16  # of columns compared together, so that they stay near the processor
 
 
@@ -96,11 +97,13 @@ def _find_strongest(
 class FeatureResiduals:
     """Residuals of some columns, and of the target adjusted for the neighbours of each.
 
-    `values` are (k, n), `target` (q, k, n); `rank` is the number of dimensions that covariates and
-    neighbours take up, `variance` the share of a column's variance that its residual has.
+    `values` and `fitted`, what neighbours predict, are (k, n), `target` (q, k, n); `rank` is the
+    number of dimensions that covariates and neighbours take up, `variance` the share of a column's
+    variance that its residual has.
     """
 
     values: Matrix
+    fitted: Matrix
     target: NDArray[np.float64]
     rank: Indices
     variance: Vector
@@ -108,10 +111,12 @@ class FeatureResiduals:
     def pairs(self, tie_breakers: tuple[Vector, Vector]) -> Iterator[ResidualPairs]:
         """Those with a residual, beside each column of the target in turn."""
         own = self.with_residual
-        values = self.values[own]
+        values, targets = self.values[own], self.target[:, own]
         order = np.argsort(values + tie_breakers[0])
-        for target in self.target:
-            yield ResidualPairs(values, target[own], self.rank[own], order, tie_breakers[1])
+        for q in range(len(targets)):
+            yield ResidualPairs(
+                values, targets, self.rank[own], order, tie_breakers[1], q, self.fitted[own]
+            )
 
     @property
     def with_residual(self) -> Indices:
@@ -120,23 +125,25 @@ class FeatureResiduals:
 
 
 def residuals_of(
-    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Matrix, covariate_basis: Matrix
+    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Array, covariate_basis: Matrix
 ) -> Iterator[tuple[slice, FeatureResiduals]]:
-    """Residuals of columns and of the rows of `E`, the target, a few columns at a time.
+    """Residuals of columns and of `E`, those of the target, a few columns at a time.
 
-    Both are adjusted for what covariates span, the orthonormal rows `covariate_basis`, and for the
-    neighbours.
+    `E` is (q, n), or (q, columns, n) where each column has its own. Both are adjusted for what
+    covariates span, the orthonormal rows `covariate_basis`, and for the neighbours.
     """
-    width = max(1, MAX_BLOCK_VALUES // Z.shape[1])
+    width = max(1, MAX_BLOCK_VALUES // Z.shape[1] // max(1, len(E) // MANY_TARGETS))
     for start in range(0, len(columns), width):
         some = slice(start, start + width)
         values = Z[columns[some]].astype(np.float64)
-        target = np.repeat(E[:, None], len(values), axis=1)
+        fitted = values.copy()
+        target = np.repeat(E[:, None], len(values), axis=1) if E.ndim == 2 else E[:, some].copy()
         before, rank = _squares(values), np.zeros(len(values), np.intp)
         _adjust(Z, neighbours.take(some), covariate_basis, values, target, rank)
         variance = _squares(values) / np.where(before > 0, before, np.inf)
         variance[variance < MIN_NORM] = 0.0
-        yield some, FeatureResiduals(values, target, rank, variance)
+        fitted -= values
+        yield some, FeatureResiduals(values, fitted, target, rank, variance)
 
 
 def _squares(values: Matrix) -> Vector:

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from ..data.ranks import average_ranks
 from ..data.scaling import unit_scale
 from ..data.target import Target, columns_of
-from ..data.targets.protocol import TargetColumn
+from ..data.targets.protocol import TargetColumns
 from ..types import Indices, Matrix, Vector
 
 LONG_TAILS = 5.0  # kurtosis of a target beyond which its normal scores take its place
@@ -48,20 +48,17 @@ def adjusted_for(values: Matrix, covariate_basis: Matrix) -> Matrix:
     return standardised(np.where(gone, 0.0, left))
 
 
-def target_columns(
-    target: Target, covariate_basis: Matrix, scored: bool = True
-) -> tuple[TargetColumn, ...]:
+def target_columns(target: Target, covariate_basis: Matrix, scored: bool = True) -> TargetColumns:
     """Columns of the target with mean 0 and variance 1, adjusted for covariates.
 
     Normal scores take the place of numbers with long tails, if `scored`.
     """
-    found = []
-    for column in columns_of(target):
-        values = standardised(unit_scale(column.values[None]))
-        if scored and column.is_class is None and np.mean(values**4) > LONG_TAILS:
-            values = normal_scores(doubled_ranks(column.values[None]))
-        found.append(replace(column, values=adjusted_for(values, covariate_basis)[0]))
-    return tuple(found)
+    found = columns_of(target)
+    values = standardised(unit_scale(found.values))
+    if scored and found.is_class is None:
+        long = np.mean(values**4, axis=1) > LONG_TAILS
+        values[long] = normal_scores(doubled_ranks(found.values[long]))
+    return replace(found, values=adjusted_for(values, covariate_basis))
 
 
 def row_order(content: Indices, target: Target) -> Indices:

@@ -174,7 +174,7 @@ def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
     if not given.names:
         return replace(study, target=target)
     given = given.per_part(parts)
-    left = as_outputs([column.values for column in columns_of(target)])
+    left = as_outputs(columns_of(target).values)
     left = replace(left, values=np.ascontiguousarray(given.residuals(left.values.T).T))
     source = AdjustedColumns(study.columns, given)
     data = source.read(slice(None)) if study.columns.in_memory else source
@@ -206,7 +206,11 @@ def refuse_explained(study: Study) -> None:
     given, target, groups = study.adjustment, study.target, study.row_groups
     columns = {"y": target.values.reshape(target.n_rows, -1)}
     if target.nominal:
-        columns = {f"class {c.name!r}": c.values[:, None] for c in columns_of(target)}
+        classes = columns_of(target)
+        columns = {
+            f"class {name!r}": values[:, None]
+            for name, values in zip(classes.names, classes.values, strict=True)
+        }
     for what, values in columns.items():
         if explained := given.explaining(values):
             raise Problem(

@@ -7,13 +7,13 @@ import numpy as np
 
 from ..problems import Problem
 from ..settings import check_choice
-from ..types import Data, Indices, Vector
+from ..types import Data, Indices, Matrix, Vector
 from .columns import MIN_ROWS, codes_by_appearance
 from .frames import in_pandas
 from .targets.arrays import read_array
 from .targets.numbers import Numbers
 from .targets.protocol import Target as Target
-from .targets.protocol import TargetColumn, TargetKind
+from .targets.protocol import TargetColumns, TargetKind
 from .targets.registry import KINDS
 
 logger = logging.getLogger(__name__)
@@ -47,16 +47,16 @@ def take_rows(target: Target, rows: Indices) -> Target:
     return kind_of(target).take(target, rows)
 
 
-def columns_of(target: Target) -> tuple[TargetColumn, ...]:
+def columns_of(target: Target) -> TargetColumns:
     """Columns of numbers that say all about the target, not standardised."""
     return kind_of(target).columns(target)
 
 
-def as_outputs(columns: Sequence[Vector]) -> Target:
+def as_outputs(columns: Sequence[Vector] | Matrix) -> Target:
     """A target of these columns of numbers."""
     if len(columns) == 1:
         return Target("continuous", columns[0])
-    return Target("multi-output", np.stack(columns, axis=1))
+    return Target("multi-output", np.stack([*columns], axis=1))
 
 
 def as_variable(x: Data, name: str) -> Target:

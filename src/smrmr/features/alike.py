@@ -134,12 +134,14 @@ def _unite(tile: NDArray[Any], first: int, second: int, cut: float, parents: NDA
 def _linked(ranks: Matrix) -> tuple[Matrix, Indices]:
     """Merges of average linkage in the order of their heights, and the rows that it numbers."""
     from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
 
     likeness = np.round(np.abs(ranks @ ranks.T), DIGITS)
     # in an order of their own, so that ties do not go by where columns stand
-    sums = [np.round(np.sum(likeness**power, axis=1), DIGITS - 2) for power in (1, 2, 3)]
+    powers = (("ij->i", 1), ("ij,ij->i", 2), ("ij,ij,ij->i", 3))
+    sums = [np.round(np.einsum(sum_of, *[likeness] * k), DIGITS - 2) for sum_of, k in powers]
     order = np.lexsort(sums)
-    pairs = likeness[np.ix_(order, order)][np.triu_indices(len(order), 1)]
+    pairs = squareform(likeness[np.ix_(order, order)], checks=False)
     return linkage(1 - pairs, "average"), order
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...types import Indices, Mask, Matrix, Vector
 from .kernel import Kernel
-from .lasso import lasso_fit
+from .lasso import Lasso, SumOfColumns, lasso_features, lasso_residuals
 from .problem import Distilled, FitProblem
 
 SHARPNESS = 2  # power of the errors that fits are weighted by
@@ -18,12 +18,12 @@ LINK_RIDGE = 0.05
 
 @dataclass(frozen=True)
 class Blend:
-    r"""LASSO and kernel ridge regression together, ``"blend"`` for short: the default.
+    r"""LASSO and kernel ridge regression together, ``"blend"`` for short.
 
     With :math:`\hat e_i` the residual of fit i as seen from rows left out and :math:`w_i \propto
     \overline{\hat e_i^2}^{\,-2}`, the blend is :math:`\sum_i w_i \hat e_i`; for classes its
     prediction goes through a logistic regression. The LASSO takes part with the residual of its own
-    rows.
+    rows. It is judged by the LASSO alone.
 
     Parameters
     ----------
@@ -61,27 +61,51 @@ class Blend:
         Returns
         -------
         Distilled
-            Residual of the target, and as seen from rows left out.
+            Residuals of the target.
         """
-        lasso = problem.lasso(out)  # of which both make use
-        sparse = lasso_fit(problem, *lasso)
-        kernel = Kernel(self.proposals).fit_after(problem, out, *lasso)
-        trust = sparse.error**SHARPNESS
-        trust = trust / (trust + kernel.error**SHARPNESS)
-        held_out = together = (1 - trust) * sparse.held_out + trust * kernel.held_out
+        path = problem.lasso(out)
+        of_lasso, held_out = lasso_residuals(problem, path)
+        kernel = Kernel(self.proposals).fit_after(problem, out, path)
+        trust = np.mean(held_out**2) ** SHARPNESS
+        trust = trust / (trust + np.mean(kernel.residuals**2) ** SHARPNESS)
+        together = (1 - trust) * held_out + trust * kernel.residuals
         if problem.target.is_class is not None:
-            prediction = problem.target.values - held_out
+            predictions = problem.target.values - together
             basis = problem.regressors.covariate_basis
-            together = logistic_residual(problem.target.is_class, prediction, basis)
-        residual = (1 - trust) * sparse.residual + trust * together
-        return Distilled(
-            residual=residual - residual.mean(),
-            held_out=held_out,
-            used=np.union1d(sparse.used, kernel.used),
+            together = np.stack(
+                [
+                    logistic_residual(inside, prediction, basis)
+                    for inside, prediction in zip(problem.target.is_class, predictions, strict=True)
+                ]
+            )
+            if len(together) > 1:  # chances of all classes add up to 1
+                spread = problem.target.is_class.std(axis=1, keepdims=True)
+                together = together - np.mean(together * spread, axis=0) / spread
+        residuals = (1 - trust) * of_lasso + trust * together
+        return SumOfColumns(
+            residuals=residuals - residuals.mean(axis=1, keepdims=True),
+            used=np.union1d(lasso_features(problem, path), kernel.used),
             depends_on=kernel.depends_on,  # which sees the paths of the LASSO too
-            uses_absolute_values=sparse.uses_absolute_values,
-            explained=sparse.explained | kernel.explained,
+            to_refit=kernel.used,
+            uses_absolute_values=path.size > problem.n_features,
+            regressors=problem.regressors,
+            coefficients=(1 - trust**2) * path.chosen,
         )
+
+    def held_out(self, problem: FitProblem) -> Matrix:
+        """Residuals of rows left out, as seen from fits to the others: those of the LASSO.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+
+        Returns
+        -------
+        ndarray
+            Residuals of the rows `FitProblem.judged`, (q, rows).
+        """
+        return Lasso().held_out(problem)
 
 
 def logistic_residual(is_class: Mask, prediction: Vector, covariate_basis: Matrix) -> Vector:

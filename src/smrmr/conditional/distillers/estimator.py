@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...data.targets.protocol import TargetColumns
 from ...problems import Problem, setting
 from ...settings import ComparesBySettings, check_count
-from ...types import Indices, Mask, Matrix, Vector
-from .problem import NONE, Distilled, FitProblem, mean_square
+from ...types import Indices, Matrix, Vector
+from .problem import NONE, Distilled, FitProblem
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +51,11 @@ class FromEstimator(ComparesBySettings):
     n_refits: int = 50
     alias: ClassVar[str] = "estimator"
 
+    @property
+    def name(self) -> str:
+        """That of the estimator."""
+        return type(self.estimator).__name__
+
     def __post_init__(self) -> None:
         if not all(hasattr(self.estimator, name) for name in ("fit", "predict")):
             raise Problem(
@@ -72,30 +79,46 @@ class FromEstimator(ComparesBySettings):
         Returns
         -------
         Distilled
-            Residual of the target as seen from rows left out.
+            Residuals of the target as seen from rows left out.
         """
-        kept, basis = np.flatnonzero(problem.without(out)), problem.regressors.covariate_basis
+        kept, basis = np.flatnonzero(problem.allowed(out)), problem.regressors.covariate_basis
         X = np.concatenate([problem.regressors.features[kept], basis * np.sqrt(len(basis.T))]).T
-        target = problem.target
-        labels = target.values if target.is_class is None else target.is_class
-        order = np.lexsort((X.sum(axis=1), target.values))  # by content, wherever rows stand
-        X, labels = X[order], labels[order]
-        predicted = np.empty(len(X))
-        for start in range(self.n_folds):
-            held_out = np.arange(len(X)) % self.n_folds == start
-            predicted[held_out] = _predict(self._fit(X[~held_out], labels[~held_out]), X[held_out])
-        residual = np.empty(len(X))
-        residual[order] = labels - predicted
-        if target.is_class is not None:
-            residual /= np.std(labels)
-        residual -= residual.mean()
-        used = NONE
-        if not len(out):  # nothing else is left out of a fit without some columns
-            used = kept[self._heaviest(self._fit(X, labels), len(kept))]
-        name = type(self.estimator).__name__
-        return Distilled(residual, residual, used, explained={name: 1 - mean_square(residual)})
+        targets = _as_fitted(problem.target, hasattr(self.estimator, "predict_proba"))
+        order = np.lexsort((X.sum(axis=1), *problem.target.values[::-1]))  # wherever rows stand
+        X, folds = X[order], np.arange(len(X)) % self.n_folds
+        residuals, weights = np.empty_like(problem.target.values), []
+        for labels, columns in targets:
+            labels = labels[order]
+            for fold in range(self.n_folds):
+                known, held_out = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
+                fitted = self._fit(X[known], labels[known])
+                predicted = _predict(fitted, X[held_out], labels)
+                left = _indicators(labels)[:, held_out] - predicted
+                residuals[np.ix_(columns, order[held_out])] = left
+            if not len(out):  # nothing else is left out of a fit without some columns
+                weights.append(self._weights(self._fit(X, labels), len(kept)))
+        if problem.target.is_class is not None:
+            residuals /= problem.target.is_class.std(axis=1, keepdims=True)
+        residuals -= residuals.mean(axis=1, keepdims=True)
+        used = NONE if len(out) else kept[self._heaviest(np.max(weights, axis=0))]
+        return Distilled(residuals, used)
 
-    def _fit(self, X: Matrix, labels: Vector | Mask) -> Any:
+    def held_out(self, problem: FitProblem) -> Matrix:
+        """Residuals of rows left out, as seen from fits to the others.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+
+        Returns
+        -------
+        ndarray
+            Residuals of the rows `FitProblem.judged`, (q, rows).
+        """
+        return self.fit(problem, NONE).residuals[:, problem.judged]
+
+    def _fit(self, X: Matrix, labels: NDArray[Any]) -> Any:
         """A fresh estimator, fitted; one that draws at random without a seed has the seed 0."""
         from sklearn.base import clone
 
@@ -104,18 +127,44 @@ class FromEstimator(ComparesBySettings):
             fresh.set_params(random_state=0)
         return fresh.fit(X, labels)
 
-    def _heaviest(self, fitted: Any, n_features: int) -> Indices:
-        """Features of largest weight; all where the estimator has no weights."""
+    def _weights(self, fitted: Any, n_features: int) -> Vector:
+        """Weight of every feature in a fit; infinite where the estimator has none."""
         weights = getattr(fitted, "coef_", getattr(fitted, "feature_importances_", None))
         if weights is None:
-            return np.arange(n_features)
-        sizes = np.abs(np.atleast_2d(weights)).max(axis=0)[:n_features]
-        order = np.argsort(-sizes, kind="stable")[: self.n_refits]
-        return np.asarray(order[sizes[order] > 0])
+            return np.full(n_features, np.inf)
+        return np.asarray(np.abs(np.atleast_2d(weights)).max(axis=0)[:n_features])
+
+    def _heaviest(self, weights: Vector) -> Indices:
+        """Features of largest weight; all where there are no weights."""
+        order = np.argsort(-weights, kind="stable")
+        order = order if np.isinf(weights).all() else order[: self.n_refits]
+        return np.asarray(order[weights[order] > 0])
 
 
-def _predict(fitted: Any, X: Matrix) -> Vector:
-    """Predicted numbers, or probabilities of the class."""
-    if hasattr(fitted, "predict_proba"):
-        return np.asarray(fitted.predict_proba(X)[:, list(fitted.classes_).index(True)])
-    return np.asarray(fitted.predict(X), dtype=np.float64)
+def _as_fitted(target: TargetColumns, classifies: bool) -> list[tuple[NDArray[Any], Indices]]:
+    """What an estimator is fitted to, one after the other, and the columns that each stands for."""
+    columns = np.arange(len(target.values))
+    if target.is_class is None:
+        return [(values, columns[[q]]) for q, values in enumerate(target.values)]
+    if classifies and len(columns) > 1:
+        return [(target.is_class.argmax(axis=0), columns)]  # all classes at once
+    return [(inside, columns[[q]]) for q, inside in enumerate(target.is_class)]
+
+
+def _indicators(labels: NDArray[Any]) -> Matrix:
+    """Columns that stand for labels: numbers and a single class themselves, one per class else."""
+    if labels.dtype.kind != "i":
+        return np.asarray(labels[None], dtype=np.float64)
+    return np.asarray(labels == np.arange(labels.max() + 1)[:, None], dtype=np.float64)
+
+
+def _predict(fitted: Any, X: Matrix, labels: NDArray[Any]) -> Matrix:
+    """Predicted numbers, or probabilities of classes; 0 for a class that no fitted row was in."""
+    if not hasattr(fitted, "predict_proba"):
+        return np.asarray(fitted.predict(X), dtype=np.float64)[None]
+    chances = fitted.predict_proba(X).T
+    if labels.dtype.kind != "i":
+        return np.asarray(chances[[list(fitted.classes_).index(True)]])
+    found = np.zeros((int(labels.max()) + 1, len(X)))
+    found[np.asarray(fitted.classes_, dtype=np.intp)] = chances
+    return found

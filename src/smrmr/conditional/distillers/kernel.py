@@ -8,20 +8,21 @@ from typing import ClassVar
 import numpy as np
 
 from ...settings import check_choice
-from ...types import Indices, Vector
+from ...types import Indices, Matrix
 from .kernel_ridge import KernelRidge
+from .paths import Path
 from .problem import NONE, Distilled, FitProblem, largest
 
 MAX_IN_KERNEL = 12
-PROPOSALS = {"lasso": "LASSO", "mcp": "MCP"}
+PROPOSALS = ("lasso", "mcp")
 
 
 @dataclass(frozen=True)
 class Kernel:
     """Kernel ridge regression on at most twelve features, ``"kernel"`` for short.
 
-    It fits curves and interactions. Of the sets of features that are proposed, the one of least
-    error on rows left out is taken.
+    It fits curves and interactions, of all columns of the target by the same features. Of the sets
+    of features that are proposed, the one of least error on rows left out is taken.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class Kernel:
     def __post_init__(self) -> None:
         text = isinstance(self.proposals, str)
         for name in self.proposals.split("+") if text else [self.proposals]:
-            check_choice("proposals", name, tuple(PROPOSALS))
+            check_choice("proposals", name, PROPOSALS)
 
     def fit(self, problem: FitProblem, out: Indices) -> Distilled:
         """The fit that never sees the columns `out`.
@@ -62,42 +63,65 @@ class Kernel:
         Returns
         -------
         Distilled
-            Residual of the target as seen from rows left out.
+            Residuals of the target as seen from rows left out.
         """
-        return self.fit_after(problem, out, *problem.lasso(out))
+        return self.fit_after(problem, out, problem.lasso(out))
 
-    def fit_after(
-        self, problem: FitProblem, out: Indices, with_abs: bool, lasso: Vector
-    ) -> Distilled:
-        """The same where the LASSO without these columns is known, see `FitProblem.lasso`."""
+    def fit_after(self, problem: FitProblem, out: Indices, lasso: Path) -> Distilled:
+        """The same where the LASSO without these columns is known.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+        out
+            Columns to leave out.
+        lasso
+            What `FitProblem.lasso` returned for the same columns.
+
+        Returns
+        -------
+        Distilled
+            Residuals of the target as seen from rows left out.
+        """
         proposed = {}
         for name in self.proposals.split("+"):
-            found = lasso if name == "lasso" else problem.path(out, with_abs, concave=True).chosen
-            sizes = np.abs(found).reshape(-1, problem.n_features).max(axis=0)
+            path = lasso if name == "lasso" else problem.mcp(out, lasso)
+            sizes = np.linalg.norm(path.chosen, axis=0).reshape(-1, problem.n_features).max(axis=0)
             proposed[name] = largest(sizes, MAX_IN_KERNEL)
         fits = {name: _kernel_ridge(problem, columns) for name, columns in proposed.items()}
-        best = min(fits.values(), key=lambda fit: fit.error).residual
+        best = min(fits.values(), key=lambda fit: fit.error)
+        used = {column for columns in proposed.values() for column in columns}
         return Distilled(
-            residual=best,
-            held_out=best,
-            used=np.unique(np.concatenate([NONE, *map(_as_indices, proposed.values())])),
+            residuals=best.residuals,
+            used=np.array(sorted(used), dtype=np.intp),
             depends_on=self._depends_on(problem),
-            uses_absolute_values=with_abs,
-            explained={
-                f"kernel ridge after {PROPOSALS[name]}": 1 - fit.error for name, fit in fits.items()
-            },
+            uses_absolute_values=lasso.size > problem.n_features,
         )
+
+    def held_out(self, problem: FitProblem) -> Matrix:
+        """Residuals of rows left out, as seen from fits to the others.
+
+        That all rows had a say in which features take part is not taken into account.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+
+        Returns
+        -------
+        ndarray
+            Residuals of the rows `FitProblem.judged`, (q, rows).
+        """
+        return self.fit(problem, NONE).residuals[:, problem.judged]
 
     def _depends_on(self, problem: FitProblem) -> Indices:
         """Columns that enter a path that something is proposed or chosen from."""
-        paths = [(False, False), (True, False)]
+        paths = [*problem.lassos]
         if "mcp" in self.proposals.split("+"):
-            paths.append((problem.lasso(NONE)[0], True))
-        return np.unique(np.concatenate([problem.entered(*path) for path in paths]))
-
-
-def _as_indices(columns: tuple[int, ...]) -> Indices:
-    return np.array(columns, dtype=np.intp)
+            paths.append(problem.mcp(NONE, problem.lasso(NONE)))
+        return np.unique(np.concatenate([problem.entered(path) for path in paths]))
 
 
 def _kernel_ridge(problem: FitProblem, columns: tuple[int, ...]) -> KernelRidge:

@@ -32,50 +32,51 @@ JITTER = 1e-9  # of the trace of a kernel, so that its Cholesky factor exists
 
 @dataclass(eq=False)
 class KernelRidge:
-    r"""A fit of y to a few features, seen from each row left out.
+    r"""A fit of all columns of the target to a few features, seen from each row left out.
 
     With :math:`H = K (K + \rho I)^{-1}` and K a centred kernel, row i left out has the residual
     :math:`(y - Hy)_i / (1 - H_{ii} - 1/n)`. The mix of kernels and the ridge :math:`\rho` are those
-    of least squared error left out. Above 200 rows the kernel goes through landmarks and knots;
-    above 2,000 mix and ridge are chosen, and the error is estimated, from so many rows.
+    of least squared error left out, the same for all columns of the target. Above 200 rows the
+    kernel goes through landmarks and knots; above 2,000 mix and ridge are chosen from so many rows.
 
     Parameters
     ----------
-    basis, columns
+    regressors, columns
         The features, and which of them take part; if none does, the residual of a row is its
         deviation from the mean of the others.
-    y
-        Target of mean 0.
+    Y
+        Columns of the target, of mean 0, (q, n).
     """
 
     regressors: Regressors
     columns: tuple[int, ...]
-    y: Vector
+    Y: Matrix
 
     @cached_property
     def error(self) -> float:
         """Mean squared residual of rows left out."""
-        if len(self.y) > MOST_JUDGED and self.columns:
+        if self.Y.shape[1] > MOST_JUDGED and self.columns:
             return self._choice[0]
-        return float(np.mean(self.residual**2))
+        return float(np.mean(self.residuals**2))
 
     @cached_property
-    def residual(self) -> Vector:
-        """Residual of every row under a fit to all others."""
-        n = len(self.y)
+    def residuals(self) -> Matrix:
+        """Residuals of every row under a fit to all others, (q, n)."""
+        n = self.Y.shape[1]
         if not self.columns:
-            return np.asarray(self.y * n / (n - 1))
+            return np.asarray(self.Y * n / (n - 1))
         if n <= MOST_LANDMARKS:
-            return _from_whole_kernels(self._features(), self.y)
+            return _from_whole_kernels(self._features(), self.Y)
         _, mix, ridge = self._choice
-        return _fit(self._features(), self.y, mix, ridge)
+        return _fit(self._features(), self.Y, mix, ridge)
 
     @cached_property
     def _choice(self) -> tuple[float, Mix, float]:
-        features, y, n = self._features(), self.y, len(self.y)
+        features, n = self._features(), self.Y.shape[1]
         points = features[:, _spread(n, MOST_LANDMARKS // 2)]
         judged = _spread(n, MOST_JUDGED)
-        return _choose(features[:, judged], y[judged] - y[judged].mean(), points)
+        Y = self.Y[:, judged]
+        return _choose(features[:, judged], Y - Y.mean(axis=1, keepdims=True), points)
 
     def _features(self) -> Matrix:
         return self.regressors.features[list(self.columns)].astype(np.float64, copy=False)
@@ -86,11 +87,11 @@ def _spread(n: int, most: int) -> Indices:
     return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
 
 
-def _from_whole_kernels(features: Matrix, y: Vector) -> Vector:
-    n = len(y)
+def _from_whole_kernels(features: Matrix, Y: Matrix) -> Matrix:
+    n = Y.shape[1]
     bumps = [_bumps(row[None], row[None]) for row in features]
     kernels = features.T @ features, sum(bumps), _bumps(features, features)
-    best, least = y, np.inf
+    best, least = Y, np.inf
     for mix in MIXES:
         kernel = np.asarray(sum(w * k for w, k in zip(mix, kernels, strict=True) if w))
         kernel -= kernel.mean(axis=0)
@@ -98,10 +99,11 @@ def _from_whole_kernels(features: Matrix, y: Vector) -> Vector:
         values = np.maximum(values, 0.0)[:, None]
         shrunk = values / (values + RIDGES)
         left = np.maximum(1 - vectors**2 @ shrunk - 1 / n, LEAST_LEFT)
-        residuals = (y[:, None] - vectors @ (shrunk * (vectors.T @ y)[:, None])) / left
-        errors = np.mean(residuals**2, axis=0)
+        inside = (Y @ vectors)[:, :, None] * shrunk  # by column of the target and ridge
+        residuals = (Y[:, :, None] - np.matmul(vectors, inside)) / left
+        errors = np.mean(residuals**2, axis=(0, 1))
         if errors.min() < least:
-            least, best = errors.min(), residuals[:, errors.argmin()]
+            least, best = errors.min(), residuals[:, :, errors.argmin()]
     return np.asarray(best)
 
 
@@ -149,13 +151,14 @@ class _Map:
         return out
 
 
-def _choose(features: Matrix, y: Vector, points: Matrix) -> tuple[float, Mix, float]:
+def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, float]:
     """Least mean squared error left out, by generalised cross-validation; its mix and ridge."""
-    n, everything = len(y), _Map(points)
+    n, everything = Y.shape[1], _Map(points)
     columns = everything.columns(features)
     columns -= columns.mean(axis=0)
     to_factor = everything.to_factor
-    product, gain = to_factor.T @ (columns.T @ columns) @ to_factor, to_factor.T @ (columns.T @ y)
+    product = to_factor.T @ (columns.T @ columns) @ to_factor
+    gain = to_factor.T @ (columns.T @ Y.T)
     chosen = np.inf, MIXES[0], float(RIDGES[-1])
     for mix in MIXES:
         weights = everything.weights(mix)
@@ -164,21 +167,21 @@ def _choose(features: Matrix, y: Vector, points: Matrix) -> tuple[float, Mix, fl
         inside = product[np.ix_(of_mix, of_mix)] * np.outer(weights, weights)
         values, vectors = np.linalg.eigh(inside)
         values = np.maximum(values, 0.0)[:, None]
-        squared = (vectors.T @ (weights * gain[of_mix]))[:, None] ** 2
+        squared = np.sum((vectors.T @ (weights[:, None] * gain[of_mix])) ** 2, axis=1)[:, None]
         explained = np.sum(squared * (values + 2 * RIDGES) / (values + RIDGES) ** 2, axis=0)
         freedom = 1 + np.sum(values / (values + RIDGES), axis=0)
-        errors = (y @ y - explained) / n / (1 - freedom / n) ** 2
+        errors = (np.sum(Y**2) - explained) / Y.size / (1 - freedom / n) ** 2
         if errors.min() < chosen[0]:
             chosen = float(errors.min()), mix, float(RIDGES[errors.argmin()])
     return chosen
 
 
-def _fit(features: Matrix, y: Vector, mix: Mix, ridge: float) -> Vector:
+def _fit(features: Matrix, Y: Matrix, mix: Mix, ridge: float) -> Matrix:
     """Residuals of all rows from inner products of columns.
 
     Of many rows all have the same leverage, the mean.
     """
-    n = len(y)
+    n = Y.shape[1]
     of_mix = _Map(features[:, _spread(n, MOST_LANDMARKS)], mix)
     blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE)]
     held = [of_mix.columns(features[:, rows]) for rows in blocks if n <= MOST_HELD]
@@ -188,23 +191,24 @@ def _fit(features: Matrix, y: Vector, mix: Mix, ridge: float) -> Vector:
 
     to_factor = of_mix.to_factor * of_mix.weights(mix)
     size = len(to_factor)
-    product, gain, mean = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    product, gain, mean = np.zeros((size, size)), np.zeros((size, len(Y))), np.zeros(size)
     for rows, part in zip(blocks, parts(), strict=True):
         product += part.T @ part
-        gain += part.T @ y[rows]
+        gain += part.T @ Y[:, rows].T
         mean += part.sum(axis=0) / n
     product -= np.outer(mean, mean) * n
     inside = to_factor.T @ product @ to_factor
     to_fit = to_factor @ np.linalg.inv(np.linalg.cholesky(inside + ridge * np.eye(size))).T
-    slopes = to_fit @ (to_fit.T @ (gain - mean * y.sum()))
+    slopes = to_fit @ (to_fit.T @ (gain - np.outer(mean, Y.sum(axis=1))))
     leverage: Any = np.sum((product @ to_fit) * to_fit) / n
-    residual = np.empty(n)
+    residuals = np.empty_like(Y)
     for rows, part in zip(blocks, parts(), strict=True):
         centred = part - mean
         if n <= MOST_JUDGED:
             leverage = np.sum((centred @ to_fit) ** 2, axis=1)
-        residual[rows] = (y[rows] - centred @ slopes) / np.maximum(1 - leverage - 1 / n, LEAST_LEFT)
-    return residual
+        left = np.maximum(1 - leverage - 1 / n, LEAST_LEFT)
+        residuals[:, rows] = (Y[:, rows] - (centred @ slopes).T) / left
+    return residuals
 
 
 def _bumps(features: Matrix, points: Matrix) -> Matrix:

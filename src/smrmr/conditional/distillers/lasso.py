@@ -2,23 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...types import Indices, Vector
-from .problem import Distilled, FitProblem, mean_square
+from ...types import Indices, Matrix
+from .paths import Path, fit_path
+from .problem import NONE, Distilled, FitProblem
+from .regressors import Regressors
 
+MOST_IN_FOLD = 250  # features of a fit that is there to judge
+MIN_SPREAD = 1e-6  # of a column among some rows, below which it is constant there
 MIN_ONE_LESS_LEVERAGE = 0.05  # so that no row left out has a residual beyond 20 times its own
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SumOfColumns(Distilled):
+    """A fit of which a part is a weighted sum of columns, which can be taken out again.
+
+    `coefficients` are their weights, (q, columns).
+    """
+
+    regressors: Regressors
+    coefficients: Matrix
+
+    def without(self, sets: Sequence[Indices]) -> NDArray[np.float64]:
+        """Residuals with what some columns contributed to the sum, all else being equal."""
+        n_features, size = len(self.regressors.features), self.coefficients.shape[1]
+        found = super().without(sets)
+        for i, columns in enumerate(sets):
+            columns = columns[columns < n_features]
+            taken = np.concatenate([columns + start for start in range(0, size, n_features)])
+            if self.coefficients[:, taken].any():
+                own = np.zeros_like(self.coefficients)
+                own[:, taken] = self.coefficients[:, taken]
+                found[:, i] += self.regressors.combined(own)
+        return found
 
 
 @dataclass(frozen=True)
 class Lasso:
     r"""LASSO on Z, or on Z and \|Z\|, whichever has the smaller estimated error; ``"lasso"``.
 
-    Lambda is that of least generalised cross-validation. The residual is that of the penalised fit
-    itself; a refit without penalty takes more of the noise along.
+    All columns of the target are fitted by the same features. Lambda is that of least generalised
+    cross-validation. The residual is that of the penalised fit itself; a refit without penalty
+    takes more of the noise along.
 
     Examples
     --------
@@ -42,23 +73,79 @@ class Lasso:
         Returns
         -------
         Distilled
-            Residual of the target, and as seen from rows left out.
+            Residuals of the target.
         """
-        return lasso_fit(problem, *problem.lasso(out))
+        path = problem.lasso(out)
+        residuals, _ = lasso_residuals(problem, path)
+        return SumOfColumns(
+            residuals=residuals,
+            used=lasso_features(problem, path),
+            depends_on=np.union1d(*map(problem.entered, problem.lassos)),
+            to_refit=NONE,
+            uses_absolute_values=path.size > problem.n_features,
+            regressors=problem.regressors,
+            coefficients=path.chosen,
+        )
+
+    def held_out(self, problem: FitProblem) -> Matrix:
+        """Residuals of rows left out, as seen from fits to the others.
+
+        Features, among which the 250 most associated with the target, and lambda are chosen anew.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+
+        Returns
+        -------
+        ndarray
+            Residuals of the rows `FitProblem.judged`, (q, rows).
+        """
+        size = problem.lasso(NONE).size
+        rows, found = problem.judged, np.empty((len(problem.target.values), len(problem.judged)))
+        for fold in problem.folds:
+            known = np.delete(rows, fold)
+            found[:, fold] = _predicted_residuals(problem, size, known, rows[fold])
+        return found
 
 
-def lasso_fit(problem: FitProblem, with_abs: bool, coefficients: Vector) -> Distilled:
-    """The fit of these coefficients, see `FitProblem.lasso`."""
-    support = np.flatnonzero(coefficients)
-    residual = problem.regressors.residual(problem.target.values, coefficients)
-    leverage = problem.regressors.leverage(support)
-    held_out = residual / np.maximum(1 - leverage, MIN_ONE_LESS_LEVERAGE)
-    entered = [problem.entered(absolute, concave=False) for absolute in (False, True)]
-    return Distilled(
-        residual=residual,
-        held_out=held_out,
-        used=np.unique(support % problem.n_features),
-        depends_on=np.union1d(*entered),
-        uses_absolute_values=with_abs,
-        explained={"LASSO": 1 - mean_square(held_out)},
+def _predicted_residuals(problem: FitProblem, size: int, known: Indices, new: Indices) -> Matrix:
+    """Residuals of new rows under a LASSO of known ones on the first `size` columns."""
+    regressors, Y = problem.regressors, problem.target.values
+    held = regressors.columns[:size].astype(np.float64, copy=False)
+    centre, scale = Y[:, known].mean(axis=1), Y[:, known].std(axis=1)
+    targets = (Y[:, known] - centre[:, None]) / np.where(scale > 0, scale, 1.0)[:, None]
+    gain = np.linalg.norm(targets @ held[:, known].T, axis=0)
+    gain = gain.reshape(-1, problem.n_features).max(axis=0)
+    best = np.sort(np.argsort(-gain, kind="stable")[:MOST_IN_FOLD])
+    held = held[np.concatenate([best + i for i in range(0, size, problem.n_features)])]
+    mean = held[:, known].mean(axis=1, keepdims=True)
+    spread = held[:, known].std(axis=1, keepdims=True)
+    columns = (held - mean) / np.where(spread > MIN_SPREAD, spread, np.inf)
+    inside, freedom = columns[:, known], len(known) - len(regressors.covariate_basis)
+    path = fit_path(
+        inside @ inside.T / len(known),
+        targets @ inside.T / len(known),
+        freedom,
+        np.zeros(len(columns), np.bool_),
     )
+    predicted = path.chosen @ columns[:, new]
+    return np.asarray(Y[:, new] - centre[:, None] - scale[:, None] * predicted)
+
+
+def lasso_residuals(problem: FitProblem, path: Path) -> tuple[Matrix, Matrix]:
+    """Residuals of a LASSO, and the same as seen from each row left out.
+
+    Leverages are those of least squares on the columns that take part, made smaller by as much as
+    shrinkage of several columns of the target takes from its degrees of freedom.
+    """
+    support = np.flatnonzero(path.chosen.any(axis=0))
+    residuals = problem.target.values - problem.regressors.combined(path.chosen)
+    leverage = problem.regressors.leverage(support, path.freedom)
+    return residuals, residuals / np.maximum(1 - leverage, MIN_ONE_LESS_LEVERAGE)
+
+
+def lasso_features(problem: FitProblem, path: Path) -> Indices:
+    """Features that take part in a LASSO."""
+    return np.unique(np.flatnonzero(path.chosen.any(axis=0)) % problem.n_features)

@@ -2,64 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...data.targets.protocol import TargetColumn
+from ...data.targets.protocol import TargetColumns
 from ...types import Indices, Mask, Matrix, Vector
 from ..scores import standardised
 from .paths import Path, fit_path
-from .regressors import Regressors
+from .regressors import Regressors, absolute_values
 
-MAX_IN_FIT = 1000  # features, those most associated with the target
+MAX_IN_FIT = 1000  # features of sparse fits, those most associated with the target
+MOST_JUDGED = 2000  # rows by which fits are judged
+N_FOLDS = 5  # parts of them, each predicted from the others
 NONE = np.empty(0, np.intp)  # no column left out
 
 
 @dataclass(frozen=True, eq=False)
 class Distilled:
-    """A fit of one column of the target to features, and its residual.
+    """A fit of all columns of the target to features, and its residuals.
 
     Attributes
     ----------
-    residual
-        What the fit does not explain of the target, (n,).
-    held_out
-        The same as seen from each row left out; its mean square is the error of the fit.
+    residuals
+        What the fit does not explain of the target, (q, n).
     used
         Columns that took part in the fit.
     depends_on
         Columns without which the fit may be another one, `used` among them; None if any may be.
+    to_refit
+        Columns without which the target is fitted again whatever their first p-value; None if that
+        holds for all of `used`.
     uses_absolute_values
         Whether absolute values of features took part.
-    explained
-        Share of the variance of rows left out that each kind of fit explains, by its name.
 
     Examples
     --------
     >>> import numpy as np
     >>> from smrmr.conditional import Distilled
-    >>> Distilled(np.ones(4), np.full(4, 2.0), np.array([0])).error
-    4.0
+    >>> Distilled(np.ones((1, 3)), np.array([0])).without([np.array([0])]).tolist()
+    [[[1.0, 1.0, 1.0]]]
     """
 
-    residual: Vector
-    held_out: Vector
+    residuals: Matrix
     used: Indices
     depends_on: Indices | None = None
+    to_refit: Indices | None = None
     uses_absolute_values: bool = False
-    explained: dict[str, float] = field(default_factory=dict)
+    exact: ClassVar[bool] = False
+    """Whether `without` is a fit that never saw the columns, and not an approximation."""
 
-    @property
-    def error(self) -> float:
-        """Mean square of the residuals of rows left out."""
-        return mean_square(self.held_out)
+    def without(self, sets: Sequence[Indices]) -> NDArray[np.float64]:
+        """Residuals of fits without some columns, as far as they are known without a new fit.
+
+        Parameters
+        ----------
+        sets
+            Columns to leave out together.
+
+        Returns
+        -------
+        ndarray
+            Residuals for each set, (q, sets, n).
+        """
+        return np.repeat(self.residuals[:, None], len(sets), axis=1)
 
 
 @dataclass(eq=False)
 class FitProblem:
-    r"""Features and one column of the target, as distillers see them.
+    r"""Features and the columns of the target, as distillers see them.
 
     Distillers share what is worked out once, paths of penalised fits above all.
 
@@ -68,7 +82,9 @@ class FitProblem:
     regressors
         The columns Z, then \|Z\|, standardised and adjusted for covariates.
     target
-        The column of the target, standardised and adjusted too.
+        The q columns of the target, standardised and adjusted too.
+    scores
+        Normal scores of all features, of which those of `regressors` are the first.
     cache
         What distillers have worked out, by keys of their own.
 
@@ -78,24 +94,25 @@ class FitProblem:
     >>> from smrmr.conditional import FitProblem, Lasso
     >>> X = np.random.default_rng(0).normal(size=(50, 8))
     >>> problem = FitProblem.of(X, X[:, 2])
-    >>> Lasso().fit(problem, np.array([2])).error > 0.5 > Lasso().fit(problem, np.array([3])).error
+    >>> bool(np.mean(Lasso().held_out(problem) ** 2) < 0.1)
     True
     """
 
     regressors: Regressors
-    target: TargetColumn
+    target: TargetColumns
+    scores: Matrix
     cache: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, X: Matrix, y: Vector | Mask) -> FitProblem:
-        """The problem of fitting y, numbers or a class, to the columns of X.
+    def of(cls, X: Matrix, y: Vector | Matrix | Mask) -> FitProblem:
+        """The problem of fitting y, numbers or classes, to the columns of X.
 
         Parameters
         ----------
         X
             Features, (n, p).
         y
-            n numbers, or booleans that say which rows are in a class.
+            n numbers, or booleans that say which rows are in a class; or q columns of either.
 
         Returns
         -------
@@ -103,10 +120,12 @@ class FitProblem:
             Standardised, without covariates.
         """
         Z = standardised(np.asarray(X, dtype=np.float64).T)
-        columns = np.concatenate([Z, standardised(np.abs(Z))])
-        is_class = np.asarray(y, dtype=np.bool_) if np.asarray(y).dtype == np.bool_ else None
-        target = TargetColumn("target", standardised(np.asarray(y, dtype=np.float64)), is_class)
-        return cls(Regressors(columns, np.empty((0, len(y)))), target)
+        columns = np.concatenate([Z, absolute_values(Z)])
+        Y: Any = np.atleast_2d(np.asarray(y).T)
+        names = tuple(f"target {i}" for i in range(len(Y)))
+        is_class = Y if Y.dtype == np.bool_ else None
+        target = TargetColumns(names, standardised(Y.astype(np.float64)), is_class)
+        return cls(Regressors(columns, np.empty((0, Y.shape[1]))), target, Z)
 
     def take_rows(self, rows: Indices) -> FitProblem:
         """The same problem with rows in another order, to the last bit.
@@ -122,18 +141,33 @@ class FitProblem:
             With nothing in its cache.
         """
         held, target = self.regressors, self.target
-        is_class = None if target.is_class is None else target.is_class[rows]
+        is_class = None if target.is_class is None else target.is_class[:, rows]
         return FitProblem(
             Regressors(held.columns[:, rows], held.covariate_basis[:, rows]),
-            TargetColumn(target.name, target.values[rows], is_class),
+            replace(target, values=target.values[:, rows], is_class=is_class),
+            self.scores[:, rows],
         )
+
+    @property
+    def judged(self) -> Indices:
+        """Rows by which fits are judged: all, or 2,000 that are evenly spread."""
+        n = self.regressors.n_rows
+        return np.unique(np.linspace(0, n - 1, min(n, MOST_JUDGED)).astype(np.intp))
+
+    @property
+    def folds(self) -> list[Indices]:
+        """The rows `judged` in five parts, as positions among them; each has rows of all kinds.
+
+        That is because rows are ordered by the target.
+        """
+        return [np.arange(k, len(self.judged), N_FOLDS) for k in range(N_FOLDS)]
 
     @property
     def n_features(self) -> int:
         """Number of columns Z."""
         return len(self.regressors.features)
 
-    def without(self, out: Indices) -> Mask:
+    def allowed(self, out: Indices) -> Mask:
         """Columns Z that may take part: all but some, and no more than 1,000.
 
         Parameters
@@ -149,85 +183,89 @@ class FitProblem:
         kept = ~np.isin(np.arange(self.n_features), out)
         return np.asarray(kept & (np.cumsum(kept) <= MAX_IN_FIT))
 
-    def path(self, out: Indices, with_abs: bool, concave: bool) -> Path:
-        r"""LASSO or MCP path on Z, or on Z and \|Z\|, without some columns.
+    def lasso(self, out: Indices) -> Path:
+        r"""The LASSO on Z, or on Z and \|Z\|, whichever has the smaller estimated error.
 
         Parameters
         ----------
         out
             Columns to leave out.
-        with_abs
-            Whether absolute values take part.
-        concave
-            MCP instead of LASSO.
 
         Returns
         -------
         Path
-            Coefficients at every lambda, and which is chosen.
+            Coefficients at every lambda; its size says whether \|Z\| takes part.
         """
-        key = "path", with_abs, concave
-        if key not in self.cache:
-            self.cache[key] = self._path(NONE, with_abs, concave, None)
-        known: Path = self.cache[key]
-        return self._path(out, with_abs, concave, known) if len(out) else known
+        linear, with_abs = (self._path("LASSO", size, out) for size in self._sizes)
+        return with_abs if with_abs.least < linear.least else linear
 
-    def _path(self, out: Indices, with_abs: bool, concave: bool, known: Path | None) -> Path:
-        size = len(self.regressors.columns) if with_abs else self.n_features
-        left_out = np.tile(~self.without(out), 2 if with_abs else 1)
-        regressors = self.regressors
-        return fit_path(
-            regressors.gram, self._gain[:size], regressors.freedom, concave, left_out, known
-        )
-
-    def lasso(self, out: Indices) -> tuple[bool, Vector]:
-        r"""Whether \|Z\| lowers the estimated error of the LASSO, and its coefficients.
+    def mcp(self, out: Indices, lasso: Path) -> Path:
+        """MCP on the columns of the LASSO, from which it starts at every lambda.
 
         Parameters
         ----------
         out
             Columns to leave out.
+        lasso
+            What `lasso` returned for the same columns.
 
         Returns
         -------
-        tuple of bool and ndarray
-            The coefficients are those of Z, then, if \|Z\| takes part, of \|Z\|.
+        Path
+            Coefficients at every lambda.
         """
-        linear, with_abs = (self.path(out, absolute, concave=False) for absolute in (False, True))
-        better = with_abs.least < linear.least
-        return better, (with_abs if better else linear).chosen
+        return self._path("MCP", lasso.size, out, lasso)
 
-    def entered(self, with_abs: bool, concave: bool) -> Indices:
-        """Columns Z that enter the path of all columns at any lambda.
+    def entered(self, path: Path) -> Indices:
+        """Columns Z that enter a path at any lambda, themselves or their absolute values.
 
         Parameters
         ----------
-        with_abs, concave
-            Which path, see `path`.
+        path
+            A path of this problem.
 
         Returns
         -------
         ndarray
             Columns.
         """
-        key = "entered", with_abs, concave
-        if key not in self.cache:
-            nonzero = (self.path(NONE, with_abs, concave).coefficients != 0).any(axis=0)
-            self.cache[key] = np.flatnonzero(nonzero.reshape(-1, self.n_features).any(axis=0))
-        found: Indices = self.cache[key]
+        return np.unique(path.entered % self.n_features)
+
+    @property
+    def lassos(self) -> tuple[Path, Path]:
+        r"""The LASSO of all columns, on Z and on Z and \|Z\|."""
+        linear, with_abs = (self._path("LASSO", size, NONE) for size in self._sizes)
+        return linear, with_abs
+
+    @property
+    def _sizes(self) -> tuple[int, int]:
+        return self.n_features, len(self.regressors.columns)
+
+    def _path(self, name: str, size: int, out: Indices, convex: Path | None = None) -> Path:
+        """A path without some columns, of which that of all columns is remembered."""
+        known = self.cache.get((name, size))
+        if known is not None and not len(out):
+            return known  # type: ignore[no-any-return]
+        left_out = np.tile(~self.allowed(out), size // self.n_features)
+        regressors = self.regressors
+        found = fit_path(
+            regressors.gram, self._gain[:, :size], regressors.freedom, left_out, known, convex
+        )
+        if not len(out):
+            self.cache[name, size] = found
         return found
 
     @property
-    def _gain(self) -> Vector:
+    def _gain(self) -> Matrix:
         if "gain" not in self.cache:
             self.cache["gain"] = self.regressors.products(self.target.values)
-        gain: Vector = self.cache["gain"]
+        gain: Matrix = self.cache["gain"]
         return gain
 
 
-def mean_square(values: Vector) -> float:
-    """Mean of squares."""
-    return float(np.mean(values**2))
+def mean_squares(values: Matrix) -> Vector:
+    """Mean of squares of every row."""
+    return np.asarray(np.mean(values**2, axis=1))
 
 
 def largest(sizes: Vector, most: int) -> tuple[int, ...]:

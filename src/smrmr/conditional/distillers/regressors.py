@@ -9,15 +9,17 @@ from functools import cached_property
 import numpy as np
 
 from ...types import Indices, Matrix, Vector
+from ..scores import standardised
 
 ROWS_AT_ONCE = 4096  # that are worked on together
 MOST_LEVERAGES = 10_000  # rows whose leverages are worked out one by one
+MOST_ALIKE = 0.97  # correlation of Z with |Z| from which on |Z| adds nothing, as with many zeros
 JITTER = 1e-10  # of the trace of inner products, so that their Cholesky factor exists
 
 
 @dataclass(frozen=True, eq=False)
 class Regressors:
-    r"""Columns that fits of the target are made of, shared by all its parts: Z, then \|Z\|.
+    r"""Columns that fits of the target are made of: Z, then \|Z\|.
 
     They are free of what covariates span, the orthonormal rows `covariate_basis`, and so is the
     target: that is a fit in which covariates take part without a penalty. Of many rows columns are
@@ -41,35 +43,34 @@ class Regressors:
             total += block @ block.T
         return total / self.n_rows
 
-    def products(self, y: Vector) -> Vector:
-        """Inner products of all columns with y, over n."""
-        total = np.zeros(len(self.columns))
+    def products(self, Y: Matrix) -> Matrix:
+        """Inner products of the rows of Y, (q, n), with all columns, over n."""
+        total = np.zeros((len(Y), len(self.columns)))
         for rows in self._blocks():
-            total += self.columns[:, rows].astype(np.float64, copy=False) @ y[rows]
+            total += Y[:, rows] @ self.columns[:, rows].astype(np.float64, copy=False).T
         return total / self.n_rows
 
-    def residual(self, y: Vector, coefficients: Vector) -> Vector:
-        """What a linear fit leaves of y."""
-        support, left = np.flatnonzero(coefficients), y.copy()
+    def combined(self, coefficients: Matrix) -> Matrix:
+        """Sums of columns, weighted by the coefficients of each row, (q, columns)."""
+        support = np.flatnonzero(coefficients.any(axis=0))
+        weights, found = coefficients[:, support], np.empty((len(coefficients), self.n_rows))
         for rows in self._blocks():
-            block = self.columns[support, rows].astype(np.float64, copy=False)
-            left[rows] -= coefficients[support] @ block
-        return left
+            found[:, rows] = weights @ self.columns[support, rows].astype(np.float64, copy=False)
+        return found
 
-    def leverage(self, support: Indices) -> Vector:
+    def leverage(self, support: Indices, freedom: float) -> Vector:
         """Weight of every row in its own fit to some columns, covariates and a constant.
 
-        Of many rows all have the same, the mean.
+        The columns take up `freedom` degrees of freedom. Of many rows all have the same, the mean.
         """
-        if self.n_rows > MOST_LEVERAGES:
-            return np.asarray(self._covariate_leverage + len(support) / self.n_rows)
+        if self.n_rows > MOST_LEVERAGES or not len(support):
+            return np.asarray(self._covariate_leverage + freedom / self.n_rows)
         product = self.n_rows * self.gram[np.ix_(support, support)]
         product += JITTER * np.trace(product) * np.eye(len(support))
         to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
-        return np.asarray(
-            self._covariate_leverage
-            + np.sum((self.columns[support].T @ to_orthonormal) ** 2, axis=1)
-        )
+        share = freedom / len(support)
+        weight = np.sum((self.columns[support].T @ to_orthonormal) ** 2, axis=1)
+        return np.asarray(self._covariate_leverage + share * weight)
 
     def _blocks(self) -> Iterator[slice]:
         for start in range(0, self.n_rows, ROWS_AT_ONCE):
@@ -89,3 +90,11 @@ class Regressors:
     def _covariate_leverage(self) -> Vector:
         """Weight of every row in its own fit to covariates and a constant."""
         return np.asarray(np.sum(self.covariate_basis**2, axis=0) + 1 / self.n_rows)
+
+
+def absolute_values(Z: Matrix) -> Matrix:
+    r"""Standardised \|Z\| of standardised rows; 0 where it nearly copies Z or its mirror image."""
+    found = standardised(np.abs(Z))
+    alike = np.abs(np.einsum("ki,ki->k", Z, found)) > MOST_ALIKE * Z.shape[1]
+    found[alike] = 0.0
+    return found

@@ -14,6 +14,7 @@ from ...settings import read_strategies
 from ...types import Vector
 from .correlation import Absolute, Linear, Spread, gcm_p_values
 from .dependence import DistanceCorrelation, KernelIndependence, ProjectionCorrelation
+from .joint import Joint, JointAbsolute, joint_gcm_p_values
 from .pairs import ResidualPairs
 from .permutation import Permutation
 
@@ -21,6 +22,8 @@ __all__ = [
     "STATISTICS",
     "Absolute",
     "DistanceCorrelation",
+    "Joint",
+    "JointAbsolute",
     "KernelIndependence",
     "Linear",
     "Permutation",
@@ -30,6 +33,7 @@ __all__ = [
     "Statistic",
     "as_statistics",
     "gcm_p_values",
+    "joint_gcm_p_values",
 ]
 
 
@@ -45,6 +49,12 @@ class Statistic(Protocol):
 
     Only such statistics keep their null for columns of few values, whose variance depends on their
     mean, and for rows compared within groups, whose residuals add up to 0.
+    """
+
+    all_columns: ClassVar[bool]
+    """Whether it looks at all columns of the target together.
+
+    Such statistics are left out where there is a single column.
     """
 
     @property
@@ -68,6 +78,8 @@ STATISTICS: dict[str, Callable[..., Statistic]] = {
         Linear,
         Spread,
         Absolute,
+        Joint,
+        JointAbsolute,
         Permutation,
     )
 }

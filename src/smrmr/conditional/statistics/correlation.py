@@ -34,7 +34,7 @@ class Linear:
     weight_with_abs: float = 0.3
     alias: ClassVar[str] = "linear"
     only_mean: ClassVar[bool] = True
-    moment: ClassVar[str] = "correlation"
+    all_columns: ClassVar[bool] = False
 
     def p_values(self, pairs: ResidualPairs) -> Vector:
         """One p-value for each pair of residuals.
@@ -49,7 +49,10 @@ class Linear:
         ndarray
             p-values, (k,).
         """
-        return correlation_tail(getattr(pairs.moments, self.moment), pairs.freedom)
+        return correlation_tail(self._correlation(pairs), pairs.freedom)
+
+    def _correlation(self, pairs: ResidualPairs) -> Vector:
+        return pairs.correlation
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,9 @@ class Spread(Linear):
     weight_with_abs: float = 0.1
     alias: ClassVar[str] = "spread"
     only_mean: ClassVar[bool] = False
-    moment: ClassVar[str] = "correlation_abs_e"
+
+    def _correlation(self, pairs: ResidualPairs) -> Vector:
+        return pairs.moments.correlation_abs_e
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,9 @@ class Absolute(Linear):
     weight_with_abs: float = 0.35
     alias: ClassVar[str] = "absolute"
     only_mean: ClassVar[bool] = False
-    moment: ClassVar[str] = "correlation_abs_r"
+
+    def _correlation(self, pairs: ResidualPairs) -> Vector:
+        return pairs.moments.correlation_abs_r
 
 
 def gcm_p_values(pairs: ResidualPairs, with_abs: bool) -> Vector:

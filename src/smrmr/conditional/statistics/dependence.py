@@ -35,6 +35,7 @@ class ProjectionCorrelation:
     weight_with_abs: float = 0.25
     alias: ClassVar[str] = "pc"
     only_mean: ClassVar[bool] = False
+    all_columns: ClassVar[bool] = False
 
     def p_values(self, pairs: ResidualPairs) -> Vector:
         """One p-value for each pair of residuals.

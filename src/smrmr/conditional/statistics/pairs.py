@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...runs.compiled import compiled_reordering
-from ...types import Indices, Matrix, Vector
+from ...types import Indices, Mask, Matrix, Vector
 from .rank_covariances import covariance_of_ranks, in_order, rank_table, ranks_of, scores_by_rank
 
 Array = NDArray[Any]
@@ -20,13 +20,12 @@ Array = NDArray[Any]
 class Moments:
     r"""What is known of pairs (r, e) from sums over rows, one entry for each pair.
 
-    `correlation`, `correlation_abs_r` and `correlation_abs_e` are correlations of r with e, of
-    \|r\| with normal scores of e and of r with \|e\|: one side of each is close to normal, without
-    which small p-values would be too small. `t_product` and `t_product_abs_r` are the means of r e
-    and of \|r\| e, centred, over their own standard errors.
+    `correlation_abs_r` and `correlation_abs_e` are correlations of \|r\| with normal scores of e,
+    and of r with \|e\|: one side of each is close to normal, without which small p-values would be
+    too small. `t_product` and `t_product_abs_r` are the means of r e and of \|r\| e, centred, over
+    their own standard errors.
     """
 
-    correlation: Vector
     correlation_abs_r: Vector
     correlation_abs_e: Vector
     t_product: Vector
@@ -35,36 +34,70 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class ResidualPairs:
-    """Residuals of features and of one column of the target, adjusted for the same neighbours.
+    """Residuals of features and of the target, adjusted for the same neighbours.
 
     Attributes
     ----------
     features
         Residual r of each of k features, (k, n).
-    target
-        Residual e of the target beside each of them, (k, n).
+    targets
+        Residuals of the q columns of the target beside each of them, (q, k, n).
     rank
         Dimensions that neighbours and covariates take up, (k,).
     feature_order
         Samples by r, ties broken, (k, n).
     tie_breaker
         Tiny numbers that break ties of e.
+    column
+        The column of the target that e stands for.
+    fitted
+        What the neighbours predict of each feature, (k, n); nothing if left out.
 
     Examples
     --------
     >>> import numpy as np
     >>> from smrmr.conditional import Linear, ResidualPairs
     >>> r = np.array([[-1.5, -0.5, 0.5, 1.5]])
-    >>> pairs = ResidualPairs(r, r, np.zeros(1, int), np.argsort(r), np.zeros(4))
-    >>> pairs.moments.correlation.round(6).tolist(), bool(Linear().p_values(pairs)[0] < 1e-6)
+    >>> pairs = ResidualPairs(r, r[None], np.zeros(1, int), np.argsort(r), np.zeros(4))
+    >>> pairs.correlation.round(6).tolist(), bool(Linear().p_values(pairs)[0] < 1e-6)
     ([1.0], True)
     """
 
     features: Matrix
-    target: Matrix
+    targets: NDArray[np.float64]
     rank: Indices
     feature_order: Indices
     tie_breaker: Vector
+    column: int = 0
+    fitted: Matrix | None = None
+
+    def take(self, which: Mask) -> ResidualPairs:
+        """Some of the features.
+
+        Parameters
+        ----------
+        which
+            A mask of the features.
+
+        Returns
+        -------
+        ResidualPairs
+            Theirs.
+        """
+        return ResidualPairs(
+            self.features[which],
+            self.targets[:, which],
+            self.rank[which],
+            self.feature_order[which],
+            self.tie_breaker,
+            self.column,
+            None if self.fitted is None else self.fitted[which],
+        )
+
+    @property
+    def target(self) -> Matrix:
+        """Residual e of one column of the target beside each feature, (k, n)."""
+        return np.asarray(self.targets[self.column])
 
     @property
     def n_rows(self) -> int:
@@ -92,9 +125,17 @@ class ResidualPairs:
         return covariance_of_ranks(self.target_ranks_by_feature, *rank_table("pc", self.n_rows))
 
     @cached_property
+    def correlation(self) -> Vector:
+        """Correlation of r with e."""
+        squares = np.einsum("kn,kn->k", self.features, self.features)
+        squares = squares * np.einsum("kn,kn->k", self.target, self.target)
+        inner = np.einsum("kn,kn->k", self.features, self.target)
+        return np.asarray(inner / np.sqrt(np.where(squares > 0, squares, np.inf)))
+
+    @cached_property
     def moments(self) -> Moments:
         """Correlations of r, e and their absolute values."""
-        found = np.empty((5, len(self.features)))
+        found = np.empty((4, len(self.features)))
         scores = scores_by_rank(self.n_rows)[self.target_ranks]
         _correlate(self.features, self.target, scores, found)
         return Moments(*found)
@@ -110,12 +151,11 @@ def _correlate(R: Array, E: Array, scored: Array, found: Array) -> None:
             mean_abs_r += abs(R[k, i]) / n
             mean_abs_e += abs(E[k, i]) / n
             product += R[k, i] * E[k, i] / n
-        rr, ee, bb, ss, cc, bc, rs, be = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        rr, bb, ss, cc, bc, rs, be = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for i in range(n):
             r, e, c = R[k, i], E[k, i], scored[k, i]
             b, s = abs(r) - mean_abs_r, abs(e) - mean_abs_e
             rr += r * r
-            ee += e * e
             bb += b * b
             ss += s * s
             cc += c * c
@@ -128,8 +168,7 @@ def _correlate(R: Array, E: Array, scored: Array, found: Array) -> None:
             squares += apart * apart
             apart = (abs(R[k, i]) - mean_abs_r) * E[k, i] - be / n
             squares_abs_r += apart * apart
-        found[0, k] = n * product / np.sqrt(rr * ee) if rr * ee > 0 else 0.0
-        found[1, k] = bc / np.sqrt(bb * cc) if bb * cc > 0 else 0.0
-        found[2, k] = rs / np.sqrt(rr * ss) if rr * ss > 0 else 0.0
-        found[3, k] = product / np.sqrt(squares / (n - 1) / n) if squares > 0 else 0.0
-        found[4, k] = be / n / np.sqrt(squares_abs_r / (n - 1) / n) if squares_abs_r > 0 else 0.0
+        found[0, k] = bc / np.sqrt(bb * cc) if bb * cc > 0 else 0.0
+        found[1, k] = rs / np.sqrt(rr * ss) if rr * ss > 0 else 0.0
+        found[2, k] = product / np.sqrt(squares / (n - 1) / n) if squares > 0 else 0.0
+        found[3, k] = be / n / np.sqrt(squares_abs_r / (n - 1) / n) if squares_abs_r > 0 else 0.0

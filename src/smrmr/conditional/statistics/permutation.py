@@ -55,6 +55,7 @@ class Permutation(ComparesBySettings):
     weight_with_abs: float = 0.5
     alias: ClassVar[str] = "permutation"
     only_mean: ClassVar[bool] = False
+    all_columns: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not callable(self.function):

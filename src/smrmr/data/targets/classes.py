@@ -11,7 +11,7 @@ from ...types import Data, Indices, Matrix
 from ..columns import codes_by_appearance
 from ..row_groups import vary_within
 from .arrays import read_array, refuse_columns_of_labels, refuse_text_of_numbers
-from .protocol import Target, TargetColumn
+from .protocol import Target, TargetColumns
 
 MAX_CLASSES = 10  # of an integer target that is taken for classes
 MIN_ROWS_PER_CLASS = 5  # on average of labels, at least of whole numbers taken for classes
@@ -103,14 +103,11 @@ class Classes:
         first = np.unique(codes, return_index=True)[1]
         return replace(target, values=target.values[first])
 
-    def columns(self, target: Target) -> tuple[TargetColumn, ...]:
+    def columns(self, target: Target) -> TargetColumns:
         """An indicator per class; of two classes only the second, which says all."""
-        n_classes = len(target.labels)
-        masks = {code: target.values == code for code in range(n_classes == 2, n_classes)}
-        return tuple(
-            TargetColumn(target.labels[code], inside.astype(np.float64), inside)
-            for code, inside in masks.items()
-        )
+        first = int(len(target.labels) == 2)
+        inside = target.values == np.arange(first, len(target.labels))[:, None]
+        return TargetColumns(target.labels[first:], inside.astype(np.float64), inside)
 
 
 def _names(labels: Iterable[Any]) -> tuple[str, ...]:

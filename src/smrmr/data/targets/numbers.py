@@ -8,7 +8,7 @@ import numpy as np
 from ...types import Data, Indices, Matrix
 from ..row_groups import group_means
 from .arrays import read_array, read_numbers
-from .protocol import Target, TargetColumn
+from .protocol import Target, TargetColumns
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,11 @@ class Numbers:
         means = group_means(target.values.reshape(len(codes), -1), codes)
         return replace(target, values=means.reshape(-1, *target.values.shape[1:]))
 
-    def columns(self, target: Target) -> tuple[TargetColumn, ...]:
+    def columns(self, target: Target) -> TargetColumns:
         """Every column of the numbers."""
         outputs = np.atleast_2d(target.values.T)
-        if len(outputs) == 1:
-            return (TargetColumn("target", outputs[0]),)
-        return tuple(TargetColumn(f"output {i}", y) for i, y in enumerate(outputs, start=1))
+        names = tuple(f"output {i}" for i in range(1, len(outputs) + 1))
+        return TargetColumns(names if len(outputs) > 1 else ("target",), outputs)
 
 
 @dataclass(frozen=True)

@@ -71,14 +71,21 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class TargetColumn:
-    """One column that stands for the target or for a part of it: an output, or a class.
+class TargetColumns:
+    """The target as columns of numbers that say all about it: outputs, or a column per class.
 
-    `values` are not standardised; `is_class` says of a class which rows are in it.
+    Attributes
+    ----------
+    names
+        What each of the q columns is called.
+    values
+        Numbers, (q, n).
+    is_class
+        Of classes: which rows are in each, (q, n).
     """
 
-    name: str
-    values: Vector
+    names: tuple[str, ...]
+    values: Matrix
     is_class: Mask | None = None
 
 
@@ -109,8 +116,8 @@ class TargetKind(Protocol):
     def mean(self, target: Target, codes: Indices) -> Target:
         """The target per group of rows, or a refusal."""
 
-    def columns(self, target: Target) -> tuple[TargetColumn, ...]:
-        """Columns of numbers that say all about the target."""
+    def columns(self, target: Target) -> TargetColumns:
+        """Columns of numbers that say all about the target, not standardised."""
 
 
 def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:

@@ -257,6 +257,56 @@ def test_bad_objects_are_told_what_to_change(adata):
         smrmr.anndata.select(adata, "size")
 
 
+@pytest.fixture(scope="module")
+def labelled():
+    """Cells of three labels, one of them with a slash; g0 and g1 mark two, g2 is low in one."""
+    rng = np.random.default_rng(4)
+    labels = np.repeat(["CD4+/CD25", "B", "NK"], 60)
+    X = rng.poisson(2.0, (180, 20)).astype(np.float32)
+    X[labels == "CD4+/CD25", 0] += 4
+    X[labels == "B", 1] += 4
+    X[labels != "NK", 2] += 3
+    adata = anndata.AnnData(
+        sparse.csr_matrix(X),
+        pd.DataFrame({"label": pd.Categorical(labels)}, index=[f"c{i}" for i in range(180)]),
+        pd.DataFrame(index=[f"g{k}" for k in range(20)]),
+    )
+    return adata, smrmr.anndata.select(adata, "label", recipe=LEVEL)
+
+
+def test_markers_are_written_by_class(labelled, tmp_path):
+    """Oracle: how the cells were made, the tables of the selection, and the file read back."""
+    adata, found = labelled
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    for one in (adata, anndata.read_h5ad(tmp_path / "a.h5ad")):
+        for column in ("higher_in", "lower_in"):
+            written = one.var[f"smrmr_{column}"].astype(object)
+            assert_array_equal(written, found.table_columns()[column])
+        assert one.var.loc["g0", "smrmr_higher_in"] == "CD4+/CD25"
+        assert "NK" in one.var.loc["g2", "smrmr_lower_in"]
+        marked = found.markers().query("direction == 'higher'").groupby("class")["feature"]
+        written = one.uns["smrmr"]["markers"]
+        assert set(written) == {"CD4+|CD25", "B", "NK"}
+        for label in ("CD4+/CD25", "B", "NK"):
+            expected = marked.agg(list).to_dict().get(label, [])
+            assert written[label.replace("/", "|")].tolist() == expected
+        assert written["CD4+|CD25"][0] == "g0"
+        assert written["B"][0] == "g1"
+        assert "rising_outputs" not in " ".join(one.var)
+
+
+def test_numbers_have_no_markers(adata, in_memory):
+    """Oracle: the target: two classes have markers, and no columns of their own; numbers none."""
+    smrmr.anndata.select(adata, "label", recipe=LEVEL)
+    assert "smrmr_higher_in" not in adata.var
+    by_class = {label: set(genes) for label, genes in adata.uns["smrmr"]["markers"].items()}
+    assert set(by_class) == {"ill", "well"}
+    assert by_class["ill"] | by_class["well"] <= set(in_memory.selected_names)
+    assert {"g3", "g8"} <= by_class["ill"]
+    smrmr.anndata.select(adata, "size", recipe=LEVEL)
+    assert "markers" not in adata.uns["smrmr"]
+
+
 @pytest.mark.skipif(not PBMC.exists(), reason="needs the pbmc68k file below SMRMR_DATA")
 @pytest.mark.filterwarnings("ignore::anndata.OldFormatWarning", "ignore::FutureWarning")
 def test_real_cells(tmp_path):

@@ -190,15 +190,19 @@ def test_what_is_told_of_a_smaller_group_has_a_shape():
     gene043 is found alone within a larger group of smaller p-value, which tells the same again.
     """
     table = load_example()
-    X, y = table.drop(columns="response"), pd.qcut(table["response"], 4, labels=list("abcd"))
-    selection = SmRMR(fdr=0.1).fit(X, y).selection_
+    X, y = table.drop(columns="response"), pd.qcut(table["response"], 3, labels=list("abc"))
+    selection = SmRMR(fdr=0.3).fit(X, y).selection_
     assert "gene043" in selection.selected_names
+    evidence = selection.evidence
+    alone = evidence.hypotheses[0][list(X).index("gene043")]
+    around = evidence.parents[alone]
+    assert evidence.p_of_hypotheses[around] < evidence.p_of_hypotheses[alone]
     means = X.groupby(y, observed=True).mean()
     for level in (0.01, 0.1, 0.3, 0.5):
         found = selection.at(level).findings()
         assert (found["shape"] != "").all()
         expected = means[found["feature"]].T.to_numpy()
-        np.testing.assert_allclose(found[[f"mean_{c}" for c in "abcd"]], expected, rtol=1e-3)
+        np.testing.assert_allclose(found[[f"mean_{c}" for c in "abc"]], expected, rtol=1e-3)
 
 
 def test_categories_have_no_direction(rng):
@@ -240,7 +244,8 @@ def test_a_category_neither_rises_nor_falls(levels, target, rng):
         table = found.to_frame().set_index("feature")
         assert (table.loc["d", "direction"], table.loc["d", "effect"] > 0) == ("category", True)
         assert found.findings().set_index("feature").loc["d", "direction"] == "category"
-        assert "this category is associated with the target (" in found.explain("d")
+        what = "output 1" if target == "outputs" else "the target"
+        assert f"this category is associated with {what} (" in found.explain("d")
         for feature in ("d", "weak"):
             assert not re.search("rises|falls|highest|-0", found.explain(feature))
         assert "as it rises" in found.explain("a") or target != "numbers"

@@ -240,9 +240,10 @@ def test_tables_of_r_and_plink_are_read(tables):
 def test_a_table_without_an_address_says_where_to_put_it(tmp_path, monkeypatch):
     monkeypatch.delenv("SMRMR_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert {source.name for source in OTHERS} <= set(planted.DATASETS)
-    with pytest.raises(FileNotFoundError, match=r"riboflavin.RData has no address.*SMRMR_DATA"):
-        load("riboflavin")
+    assert set(planted.DATASETS) <= set(SOURCES)
+    for source in OTHERS:
+        with pytest.raises(FileNotFoundError, match=r"\.\w+ has no address.*SMRMR_DATA"):
+            load(source.name)
 
 
 def test_rows_of_planted_targets_are_kept(tables, tmp_path, monkeypatch):

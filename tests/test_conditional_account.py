@@ -83,7 +83,7 @@ def test_selections_come_back_from_json_to_the_bit(cases, case):
         if isinstance(one, np.ndarray):
             assert (one.dtype, one.shape, one.tobytes()) == (two.dtype, two.shape, two.tobytes())
     for one, two in zip(found.evidence.fits, again.evidence.fits, strict=True):
-        assert (one.target, one.explained) == (two.target, two.explained)
+        assert (one.target, one.explained, one.taken) == (two.target, two.explained, two.taken)
         assert one.uses_absolute_values == two.uses_absolute_values
         assert one.used.tolist() == two.used.tolist()
     np.testing.assert_array_equal(again.decision.q_values, found.decision.q_values)
@@ -116,13 +116,16 @@ def test_copies_are_one_discovery(cases):
 
 def test_tables_start_with_the_selected_and_go_by_p_value(cases):
     """Oracle: sorting; the frame of pandas against the table of the page."""
+    named = {"three classes": ["higher_in", "lower_in"]}
+    named["outputs"] = ["rising_outputs", "falling_outputs"]
     for case in EVERY:
         found = cases[case]
         frame = found.to_frame()
         sizes = list(found.sizes())
         assert list(frame) == [
-            "feature", "selected", "q_value", "p_value", "direction", "effect", "p_value_alone",
-            "relevance", "residual_variance", "shape", *sizes, "group", "outcome",
+            "feature", "selected", "q_value", "p_value", "direction", *named.get(case, []),
+            "effect", "p_value_alone", "relevance", "residual_variance", "shape", *sizes, "group",
+            "outcome",
         ]  # fmt: skip
         assert not frame.drop(columns=sizes).isna().any(axis=None)
         n = len(found.selected)
@@ -192,7 +195,8 @@ def test_every_outcome_is_explained(cases):
     assert found.explain("x6") == f"x6 is a copy of x1. {found.explain('x1')}"
     assert found.explain("x7") == "x7 is constant, so it cannot be associated with the target."
     assert "it is highest in class well" in cases["two classes"].explain("x1")
-    assert "it is highest in class left" in cases["three classes"].explain("x1")
+    assert "higher in class left (partial correlation" in cases["three classes"].explain("x1")
+    assert "lower in class right" in cases["three classes"].explain("x1")
     assert "as it rises, output 2 falls" in cases["outputs"].explain("x2")
     assert "is selected without any guarantee" in cases["relaxed"].explain(
         int(cases["relaxed"].selected[0])
@@ -232,12 +236,26 @@ def test_pages_are_whole(cases, case):
     methods = " ".join(page.text["methods"].split())
     for phrase in ("Naylor", "Biometrika 109", "generalised covariance measure", "Cauchy", "[5]"):
         assert phrase in methods
-    share = max(found.evidence.fits[0].explained["LASSO"], 0)
-    if len(found.evidence.fits) == 1:
-        assert f"{100 * share:.0f}% LASSO" in methods
+    fits = found.evidence.fits
+    for kind, name in {"blend": "LASSO", "ridge": "ridge regression"}.items():
+        shares = [100 * max(fit.explained[kind], 0) for fit in fits]
+        most = f" to {max(shares):.0f}%" if len(fits) > 1 else ""
+        assert f"{min(shares):.0f}%{most} by {name}" in methods
+    taken = {
+        "blend": "Residuals were taken from LASSO and kernel ridge regression.",
+        "ridge": "Residuals were taken from ridge regression.",
+        "": "No fit predicted samples left out better than the mean",
+    }
+    assert [kind for kind, text in taken.items() if text in methods] == [fits[0].taken]
+    several, classes = len(fits) > 1, bool(found.plot_data.labels)
+    word = "classes" if classes else "outputs"
+    assert ("F test" in methods) == several
+    assert (f"on those of all {word} together" in methods) == several
+    assert ("projection correlation" in methods) == (not (several and classes))
+    assert ("Holm's rule" in methods) == ("families of hypotheses" in methods) == several
     used = {"bh": "Hochberg", "by": "Yekutieli", "holm": "Holm"}
     for rule, author in used.items():
-        assert (f"{author}" in methods) == (rule == found.evidence.rule.alias)
+        assert (f"{author} [5]" in methods) == (rule == found.evidence.rule.alias)
 
 
 def test_promises_follow_the_rule(cases):
@@ -334,7 +352,8 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
         fits = sorted(cases[case].evidence.fits, key=lambda fit: fit.target)
         drawn = [mark.x.tolist() for mark in fits_plot(cases[case]).marks]
         assert drawn == [[max(f.explained[kind], 0) for f in fits] for kind in fits[0].explained]
-    worse = replace(evidence.fits[0], explained={"LASSO": -0.1})
+    assert [tick.label for tick in fits_plot(found).y_ticks] == ["LASSO", "ridge regression"]
+    worse = replace(evidence.fits[0], explained={"blend": -0.1})
     none = replace(found, evidence=replace(evidence, fits=(worse,)))
     assert "No fit explains any variance" in fits_plot(none).nothing
 

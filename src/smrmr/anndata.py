@@ -10,18 +10,24 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from . import pipeline
+from .conditional.evidence import ConditionalEvidence
 from .data.columns import Columns
 from .data.messages import did_you_mean, named, refuse_repeated
 from .data.sources import as_source, subset
 from .recipe import Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
+from .selection.conditional import in_shown_order
 from .settings import parse_bytes
 from .types import Indices, Progress, pd
 
 __all__ = ["select"]
 
-WRITTEN = ("p_value", "W", "q_value", "direction")  # as far as a selection has them
+# columns of tables, as far as a selection has them
+WRITTEN = (
+    *("p_value", "W", "q_value", "direction"),
+    *("higher_in", "lower_in", "rising_outputs", "falling_outputs"),
+)
 COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole
 
 
@@ -72,8 +78,12 @@ def select(
         The `smrmr.Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
         ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``, of
         tests ``smrmr_direction`` and, where look-alikes were tested together,
-        ``smrmr_group``, the selected feature that a feature was found with. ``uns["smrmr"]`` says
-        how it was done.
+        ``smrmr_group``, the selected feature that a feature was found with. Of more than two
+        classes ``smrmr_higher_in`` and ``smrmr_lower_in`` name those that a selected feature is
+        higher or lower in (of several outputs ``smrmr_rising_outputs`` and
+        ``smrmr_falling_outputs``). ``uns["smrmr"]`` says how it was done; its ``"markers"`` are, by
+        class, the features that are higher in it, best first, as `Selection.markers` has them. A
+        slash in the name of a class becomes a bar, for names in files cannot hold it.
 
     Raises
     ------
@@ -229,4 +239,19 @@ def _account(found: Selection) -> dict[str, Any]:
         "versions": found.versions,
         "n_rows": found.n_rows,
         "n_features": found.n_features,
+        **_markers(found),
     }
+
+
+def _markers(found: Selection) -> dict[str, Any]:
+    """For each class the features that are higher in it, smallest p-value first."""
+    if not found.plot_data.labels or not isinstance(found.evidence, ConditionalEvidence):
+        return {}
+    table = found.markers()
+    higher = table[table["direction"] == "higher"]
+    labels = found.plot_data.labels
+    by_class = {}
+    for label in (labels[i] for i in in_shown_order(found, labels)):
+        own = higher["feature"][higher["class"] == label]
+        by_class[label.replace("/", "|")] = own.to_numpy(dtype=object)
+    return {"markers": by_class}

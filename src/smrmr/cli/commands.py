@@ -19,7 +19,7 @@ from .options import EachOptionOnce, configured, resumed
 DESIGNS = (
     "1.a, 1.b, 1.c, 1.d, 2.a, 2.b, 2.c, 3.a, 3.b, 3.c, interactions, heavy, skewed, "
     "equicorrelated, blocks, curved, genotypes, null, even, mixed, cos, variance, proxy, "
-    "many classes"
+    "many classes, three classes, six classes"
 )
 
 Column = Annotated[str | None, Option(metavar="COLUMN")]

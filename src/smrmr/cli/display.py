@@ -60,7 +60,7 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
 
 def _shown(found: Selection) -> Any:
     """The findings, with what the controller shows of them."""
-    return found.findings()[["feature", *found.presentation.SHOWN]]
+    return found.findings()[["feature", *found.presentation.shown(found)]]
 
 
 def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: Any) -> Table:

@@ -16,11 +16,12 @@ HIDDEN = (  # columns for which there is no room, or that notes say better
     *("residual_variance", "theta", "theta_knockoff"),
 )
 OF_GROUPS = ("size", "least_alike")
+NAMED = ("higher_in", "rising_outputs")  # beside which one direction says little
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding or near miss: its name, its numbers in a line, a note on its group, a figure."""
+    """A finding or near miss: its name, its numbers in a line, a note, a figure."""
 
     name: str
     size: int
@@ -47,11 +48,16 @@ def listed(selection: Selection) -> list[Finding]:
             short(selection.names[k], 200),
             sizes.get(k, 1),
             _numbers(selection, k, q[k]),
-            say(selection, "group_note", k=k) if k in sizes else "",
+            _note(selection, k) if k in sizes else "",
             shape_plot(selection, k),
         )
         for k in (list(sizes) or selection.near_miss_positions().tolist())
     ]
+
+
+def _note(selection: Selection, k: int) -> str:
+    """For which classes a finding speaks, its marginal association, and its group."""
+    return f"{say(selection, 'classes_of', k=k)} {say(selection, 'group_note', k=k)}".strip()
 
 
 def _numbers(selection: Selection, k: int, q: float) -> str:
@@ -69,7 +75,9 @@ def listing(selection: Selection) -> Listing:
         frame, features = selection.findings(), selection.selected
     else:
         frame, features = selection.near_misses(), selection.near_miss_positions()
-    left_out = HIDDEN if selection.n_groups else HIDDEN + OF_GROUPS
+    left_out = {*HIDDEN, *(() if selection.n_groups else OF_GROUPS)}
+    if any(name in frame for name in NAMED):
+        left_out.add("direction")
     columns = {name: frame[name].tolist() for name in frame.columns if name not in left_out}
     if selection.unadjusted.size and "relevance" in columns:
         columns["relevance"] = columns.pop("relevance")  # last, and the unadjusted one beside it

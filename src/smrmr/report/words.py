@@ -10,6 +10,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from ..paper.threshold import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection
+from ..selection.conditional import columns_by_direction
 from .marks import short
 
 FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
@@ -38,6 +39,7 @@ def environment(autoescape: bool) -> Environment:
     digits = {"whole": ".0f", "tenth": ".1f", "hundredth": ".2f", "two_digits": ".2g"}
     made.filters |= {name: f"{{:{digit}}}".format for name, digit in digits.items()}
     made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
+    made.globals["columns_by_direction"] = columns_by_direction
     return made
 
 

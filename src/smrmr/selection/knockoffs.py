@@ -14,13 +14,25 @@ if TYPE_CHECKING:
     from .selection import Selection
 
 MEASURED = "W"
-SHOWN: tuple[str, ...] = ("W", "q_value", "relevance", "shape")
 
 
 def evidence_of(selection: Selection) -> KnockoffEvidence:
     """The evidence of a selection by knockoffs."""
     assert isinstance(selection.evidence, KnockoffEvidence)
     return selection.evidence
+
+
+def shown(selection: Selection) -> tuple[str, ...]:
+    """Columns of the findings that fit a terminal."""
+    return "W", "q_value", "relevance", "shape"
+
+
+def markers(selection: Selection) -> dict[str, NDArray[Any]]:
+    """Refused: knockoffs have no effects for each class."""
+    raise AttributeError(
+        "a selection by knockoffs has no effects for each class or output, of which markers are "
+        "made; one by conditional tests has."
+    )
 
 
 def columns(selection: Selection, hypotheses: Indices | None = None) -> dict[str, Vector]:

@@ -21,7 +21,7 @@ from ..settings import check_count
 from ..types import Indices, Mask, Vector
 from . import conditional, knockoffs
 from .plot_data import PlotData
-from .tables import table_of_features, table_of_groups, table_of_hypotheses
+from .tables import frame_of, table_of_features, table_of_groups, table_of_hypotheses
 from .trends import Trends
 
 if TYPE_CHECKING:
@@ -31,16 +31,21 @@ if TYPE_CHECKING:
 class Presentation(Protocol):
     """How one kind of evidence is shown in tables.
 
-    `MEASURED` is the column that features are ranked by, `SHOWN` those that fit a terminal.
+    `MEASURED` is the column that features are ranked by.
     """
 
     MEASURED: str
-    SHOWN: tuple[str, ...]
+
+    def shown(self, selection: Selection) -> tuple[str, ...]:
+        """Columns of the findings that fit a terminal."""
 
     def columns(
         self, selection: Selection, hypotheses: Indices | None = None
     ) -> dict[str, NDArray[Any]]:
         """Columns by name: of the representatives of these hypotheses, or of all features."""
+
+    def markers(self, selection: Selection) -> dict[str, NDArray[Any]]:
+        """Columns by name: for each class or output the selected features associated with it."""
 
     def outcomes(self, selection: Selection) -> NDArray[Any]:
         """What became of every feature that was not selected, in a word or two."""
@@ -452,6 +457,47 @@ class Selection:
     def findings(self) -> Any:
         """What was selected, as a pandas DataFrame: a row per feature or group, best first."""
         return table_of_hypotheses(self, self.decision.selected)
+
+    def markers(self) -> Any:
+        """For each class the selected features that mark it, as a pandas DataFrame.
+
+        A row per class and feature, in the order of classes, smallest p-value first: the feature is
+        ``"higher"`` or ``"lower"`` in the class than in all others, given the features outside its
+        group; or ``"unclear"`` where the two differ otherwise. With several outputs the output
+        ``"rises"`` or ``"falls"``.
+
+        Of more than two classes, or of several outputs, only those are named whose p-value passes
+        Holm's rule at level fdr R / m, where R of m hypotheses are selected. Then the error in
+        naming them, averaged over the selected features, is at most fdr in expectation (Benjamini
+        and Bogomolov 2014). A selected feature may have none: all classes together tell of it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``class`` (``output`` for numbers), ``feature``, ``direction``, ``effect`` (the
+            partial correlation) and ``p_value``.
+
+        Raises
+        ------
+        AttributeError
+            If the selection is by knockoffs, which have no effects for each class.
+
+        Examples
+        --------
+        x0 is high in red, x1 is high in blue; green is low in both:
+
+        >>> import numpy as np
+        >>> from smrmr import Recipe, select
+        >>> rng = np.random.default_rng(0)
+        >>> y = np.repeat(["red", "green", "blue"], 50)
+        >>> X = rng.normal(size=(150, 20))
+        >>> X[:50, 0] += 2
+        >>> X[100:, 1] += 2
+        >>> found = select(X, y, Recipe(fdr=0.1)).markers()
+        >>> found[found["direction"] == "higher"][["class", "feature"]].to_dict("split")["data"]
+        [['blue', 'x1'], ['red', 'x0']]
+        """
+        return frame_of(self.presentation.markers(self))
 
     def near_misses(self, most: int = 10) -> Any:
         """The best of what was not selected, as a pandas DataFrame; these are no findings.

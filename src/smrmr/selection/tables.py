@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def table_of_features(selection: Selection) -> Any:
     """Every feature with what became of it, selected features first."""
     n, names = selection.n_features, selection.names
-    frame = _table(
+    frame = frame_of(
         {
             "feature": list(names),
             "selected": selection.support,
@@ -37,7 +37,7 @@ def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
     representatives = evidence.representatives[hypotheses]
     members = [evidence.members_of(int(h)) for h in hypotheses]
     carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
-    return _table(
+    return frame_of(
         {
             "feature": [names[k] for k in representatives],
             "selected": np.isin(hypotheses, selection.decision.selected),
@@ -66,7 +66,7 @@ def table_of_groups(selection: Selection) -> Any:
     return table.rename(columns={"feature": "representative"})
 
 
-def _table(columns: dict[str, Any]) -> Any:
+def frame_of(columns: dict[str, Any]) -> Any:
     """A DataFrame; text as objects, since names may hold what text of pandas 3 cannot."""
     for name, values in columns.items():
         if np.asarray(values).dtype.kind in "OU":

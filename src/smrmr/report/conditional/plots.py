@@ -3,9 +3,10 @@
 import numpy as np
 
 from ...selection import Selection
-from ...selection.conditional import evidence_of
+from ...selection.conditional import evidence_of, in_shown_order
 from ..features import EVERY, MOST_DOTS, Figures, about, by_role, relevance_by_rank
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from ..words import say
 
 MOST_BARS = 40
 N_BINS = 20
@@ -94,22 +95,22 @@ def alone_plot(selection: Selection) -> Plot:
 def fits_plot(selection: Selection) -> Plot:
     """Share of the target's variance that each fit explains on rows left out."""
     title = "Variance of the target explained"
-    every, shapes = evidence_of(selection).fits, selection.plot_data.shapes
-    place = {name: i for i, name in enumerate(shapes[0].names)} if shapes else {}
-    fits = sorted(every, key=lambda fit: place.get(fit.target, len(place)))[:MOST_FITS]
+    every = evidence_of(selection).fits
+    order = in_shown_order(selection, [fit.target for fit in every])
+    fits = [every[c] for c in order[:MOST_FITS]]
     if all(share <= 0 for fit in fits for share in fit.explained.values()):
         return Plot(title, nothing="No fit explains any variance of the target on rows left out.")
-    kinds = list(every[0].explained)
+    kinds = {kind: say(selection, "fit_name", name=kind) for kind in every[0].explained}
     marks: list[Mark] = []
-    for i, kind in enumerate(kinds):
+    for i, (kind, name) in enumerate(kinds.items()):
         shares = np.maximum([fit.explained[kind] for fit in fits], 0.0)
         tips = [
-            f"{short(fit.target)}, {kind}: {100 * share:.0f}% explained"
+            f"{short(fit.target)}, {name}: {100 * share:.0f}% explained"
             for fit, share in zip(fits, shares, strict=True)
         ]
         rows = np.arange(len(fits), dtype=np.float64) if len(fits) > 1 else np.array([float(i)])
         marks.append(Points(shares, rows, FIT_ROLES[i % len(FIT_ROLES)], tuple(tips)))
-    names = [short(fit.target, 60) for fit in fits] if len(fits) > 1 else kinds
+    names = [short(fit.target, 60) for fit in fits] if len(fits) > 1 else [*kinds.values()]
     hidden = len(every) - len(fits)
     return Plot(
         title,

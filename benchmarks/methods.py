@@ -31,7 +31,7 @@ from .rivals import Problem, boruta, d0crt, gcm, knockoffs_at, lasso_knockoffs, 
 SIZES = (5, 10, 15, 20, 25, 30)  # how many features a ranking may take
 BLOCK = 20  # samples per block of HSIC-LASSO
 
-TESTS = "tests 1"
+TESTS = "tests 2"
 KNOCKOFFS = "knockoffs 1"
 PAPER = "paper 1"
 RANKINGS = "rankings 1"

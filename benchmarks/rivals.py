@@ -98,9 +98,9 @@ def gcm(data: Problem, seed: int) -> Vector:
     r"""p-values of the generalised covariance measure (Shah and Peters 2020) with the LASSO.
 
     With residuals e of y and r of x_k, both given all other features and by scikit-learn's LASSO,
-    :math:`\sqrt n \, \mathrm{mean}(re) / \mathrm{sd}(re)` is standard normal where x_k tells
-    nothing more of y. Lambda is cross-validated: for y once, for every x_k on its own. A feature
-    that takes no part in the LASSO of y is left out of it without a new fit.
+    :math:`\sqrt n \, \mathrm{mean}(re) / \mathrm{sd}(re)` is standard normal where x_k adds
+    nothing to the others. Lambda is cross-validated: for y once, for every x_k on its own. A
+    feature that takes no part in the LASSO of y is left out of it without a new fit.
     """
     X, y = as_numbers(data)
     Z = StandardScaler().fit_transform(X)

@@ -22,7 +22,7 @@ ROWS = ("table", "target", "data sets")
 NOTES = """\
 TPR is the share of true columns within a group that was found; FDR, with its standard error, is the
 share of groups found that hold no true column; in brackets the mean number of columns per group
-found. "several" asks at cuts 1, 0.9, 0.7 and 0.5 at once and tells the smallest group."""
+found. "several" tests at cuts 1, 0.9, 0.7 and 0.5 at once and reports the smallest group."""
 
 
 def groups_tables(stores: dict[str, Any]) -> str:
@@ -32,12 +32,12 @@ def groups_tables(stores: dict[str, Any]) -> str:
     if table.empty:
         return NOT_RUN
     table = table.sort_values(list(ORDER), key=lambda names: names.map(ORDER[names.name].index))
-    table["asked"] = table["method"] + ", " + table["alike"]
+    table["groups"] = table["method"] + ", " + table["alike"]
     fewest = table.groupby(["dataset", "response"])["seeds"].transform("min")
     table = table.assign(table=table["dataset"], target=table["response"])
     table["data sets"] = fewest
     parts = [
-        f"Level {level}:\n\n{aligned(entries(part, ROWS, _entry, 'asked'), ROWS, part['asked'])}"
+        f"Level {level}:\n\n{aligned(entries(part, ROWS, _entry, 'groups'), ROWS, part['groups'])}"
         for level, part in table.groupby("level")
     ]
     return "\n\n".join([_judged(table), NOTES.replace("\n", " "), *parts])
@@ -47,7 +47,7 @@ def _judged(table: Any) -> str:
     """Per way to ask: how many cells have seeds enough, and how many exceed their level."""
     rows = [
         {
-            "asked": asked,
+            "groups": kind,
             "TPR at 0.1": number(part.loc[part["level"] == 0.1, "tpr"].mean()),
             "TPR at 0.3": number(part.loc[part["level"] == 0.3, "tpr"].mean()),
             "columns per group": number(part["size"].mean()),
@@ -55,7 +55,7 @@ def _judged(table: Any) -> str:
             "above by 2 SE": len(above_level(part, 2)),
             "by 3 SE": len(above_level(part, 3)),
         }
-        for asked, part in table.groupby("asked", sort=False)
+        for kind, part in table.groupby("groups", sort=False)
     ]
     return markdown(pd.DataFrame(rows))
 

@@ -180,7 +180,7 @@ def left_empty(frame: Any) -> str:
 
 
 def _is_rival(table: Any) -> Any:
-    """Those that ask the question of smrmr: whether a feature tells what no other does."""
+    """Those that ask the question of smrmr: whether a feature adds to all others."""
     return ~table["method"].isin([OURS, BY, ALONE])
 
 

@@ -19,7 +19,7 @@ test: lint
 test-slow: $(VENV)/installed-slow test-newest
 	command -v chromium >/dev/null || sh -c 'apt-get update -q && apt-get install -qy chromium' \
 		|| echo 'chromium is missing and could not be installed: browser tests will be skipped'
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -n auto --dist worksteal -m slow
 
 # The floors of pyproject.toml, on Python 3.10. Old packages warn about one another, which is not
 # ours to mend, and round the last digit of one table of the docs otherwise than newer ones do.

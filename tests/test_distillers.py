@@ -18,7 +18,8 @@ from smrmr.conditional import Blend, FitProblem, Kernel, Lasso, Ridge
 from smrmr.conditional.distillers import Distillation
 from smrmr.conditional.distillers.kernel_ridge import MIXES, RIDGES, KernelRidge
 from smrmr.conditional.distillers.lasso import SumOfColumns
-from smrmr.conditional.distillers.paths import CONCAVITY, fit_path
+from smrmr.conditional.distillers.path_loops import CONCAVITY
+from smrmr.conditional.distillers.paths import fit_path
 from smrmr.conditional.distillers.regressors import Regressors, absolute_values
 from smrmr.conditional.distillers.ridge import LAMBDAS
 from smrmr.conditional.scores import standardised

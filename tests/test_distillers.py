@@ -250,7 +250,7 @@ def ridge_again(problem, out):
         left = n - len(problem.regressors.covariate_basis)
         residuals, freedom = Y - Y @ to_slopes.T @ Z, np.sum(to_slopes * Z)
         error = np.sum(residuals**2) / (1 - (freedom + 1) / left) ** 2
-        if error < best[0]:
+        if error < best[0] and freedom + 1 <= left / 2:
             best = error, residuals, lam
     return best[1], best[2]
 

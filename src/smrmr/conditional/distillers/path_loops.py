@@ -32,9 +32,12 @@ def follow_path(
     is_working: Array,
     working: Array,
     count: int,
+    place: Array,
     gradient: Array,
     b: Array,
     own: Array,
+    held: Array,
+    system: Array,
     n: int,
 ) -> Any:
     """Fill in coefficients and criterion from step `done` on.
@@ -43,7 +46,6 @@ def follow_path(
     working, or left out, never join. Returns their number, and the largest violation.
     """
     q, size = gain.shape
-    place = np.full(size, -1)
     for a in range(count):
         place[working[a]] = a
         for c in range(q):
@@ -65,7 +67,7 @@ def follow_path(
                 for c in range(q):
                     for a in range(count):
                         own[c, a] = gradient[c, working[a]]
-                violation = _descend(among, b, own, count, lam, concave)
+                violation = _descend(among, b, own, count, lam, concave, held, system)
                 _find_gradient(gram, gain, working, b, count, gradient)
                 before = count
                 for j in range(size):
@@ -141,8 +143,15 @@ def _start(
 
 @compiled
 def _descend(
-    among: Array, b: Array, gradient: Array, count: int, lam: float, concave: bool
-) -> float:
+    among: Array,
+    b: Array,
+    gradient: Array,
+    count: int,
+    lam: float,
+    concave: bool,
+    held: Array,
+    system: Array,
+) -> Any:
     """Block coordinate descent among working columns; changes `b` and their `gradient`.
 
     Returns the largest change of a coefficient in the last sweep, which is what the conditions of a
@@ -150,7 +159,6 @@ def _descend(
     """
     q = len(b)
     largest, n_held = 0.0, 0
-    held, held_gradient = np.empty((2, HISTORY, q, 1 if concave else count))
     for _ in range(MOST_SWEEPS):
         largest = 0.0
         for j in range(count):
@@ -177,95 +185,77 @@ def _descend(
         if not concave:
             for c in range(q):
                 for a in range(count):
-                    held[n_held, c, a] = b[c, a]
-                    held_gradient[n_held, c, a] = gradient[c, a]
+                    held[0, n_held, c, a] = b[c, a]
+                    held[1, n_held, c, a] = gradient[c, a]
             n_held += 1
             if n_held == HISTORY:
-                _extrapolate(held, held_gradient, b, gradient, count, lam)
+                _extrapolate(held, system, b, gradient, count, lam)
                 n_held = 0
     return largest
 
 
 @compiled
 def _extrapolate(
-    held: Array, held_gradient: Array, b: Array, gradient: Array, count: int, lam: float
+    held: Array, system: Array, b: Array, gradient: Array, count: int, lam: float
 ) -> None:
     """Replace b by a combination of former ones that nearly stays put, if that is no worse.
 
-    The gradient is linear in b, so that it is the same combination of former gradients.
+    `held` are former coefficients and gradients, of which the last place is room for new ones. The
+    gradient is linear in b, so that it is the same combination of former gradients. The smooth part
+    of the objective is -b'(c + g) / 2 with the gradient g = c - Gb, so that its difference is that
+    of -(new - old)'(g_new + g_old) / 2.
     """
     q, m = len(b), HISTORY - 1
-    system = np.empty((m, m + 1))
+    trace = 0.0
     for i in range(m):
         for k in range(i + 1):
             inner = 0.0
             for c in range(q):
                 for a in range(count):
-                    inner += (held[i + 1, c, a] - held[i, c, a]) * (
-                        held[k + 1, c, a] - held[k, c, a]
-                    )
+                    step = held[0, i + 1, c, a] - held[0, i, c, a]
+                    inner += step * (held[0, k + 1, c, a] - held[0, k, c, a])
             system[i, k] = system[k, i] = inner
         system[i, m] = 1.0
-    trace = 0.0
-    for i in range(m):
         trace += system[i, i]
     for i in range(m):
         system[i, i] += 1e-10 * trace
-    weights = _solve(system)
-    new, new_gradient = np.zeros((2, q, count))
-    for i in range(m):
+    _solve(system, m)
+    new, new_gradient = held[0, HISTORY], held[1, HISTORY]
+    difference = 0.0
+    for a in range(count):
+        new_squares, old_squares = 0.0, 0.0
         for c in range(q):
-            for a in range(count):
-                new[c, a] += weights[i] * held[i + 1, c, a]
-                new_gradient[c, a] += weights[i] * held_gradient[i + 1, c, a]
-    if _objective(new, new_gradient, b, gradient, count, lam) < 0.0:
+            new[c, a] = new_gradient[c, a] = 0.0
+            for i in range(m):
+                new[c, a] += system[i, m] * held[0, i + 1, c, a]
+                new_gradient[c, a] += system[i, m] * held[1, i + 1, c, a]
+            step = new[c, a] - b[c, a]
+            difference -= 0.5 * step * (new_gradient[c, a] + gradient[c, a])
+            new_squares += new[c, a] * new[c, a]
+            old_squares += b[c, a] * b[c, a]
+        difference += lam * (np.sqrt(new_squares) - np.sqrt(old_squares))
+    if difference < 0.0:
         for c in range(q):
             for a in range(count):
                 b[c, a], gradient[c, a] = new[c, a], new_gradient[c, a]
 
 
 @compiled
-def _solve(system: Array) -> Any:
-    """Solution of a small positive definite system, whose last column is its right-hand side.
-
-    It is divided by its sum.
-    """
-    m = len(system)
+def _solve(system: Array, m: int) -> None:
+    """Put the solution of a small positive definite system, over its sum, into its last column."""
     for i in range(m):
         for k in range(i + 1, m):
             factor = system[k, i] / system[i, i]
             for j in range(i, m + 1):
                 system[k, j] -= factor * system[i, j]
-    found, total = np.empty(m), 0.0
+    total = 0.0
     for i in range(m - 1, -1, -1):
-        value = system[i, m]
         for j in range(i + 1, m):
-            value -= system[i, j] * found[j]
-        found[i] = value / system[i, i]
-        total += found[i]
-    return found / total
-
-
-@compiled
-def _objective(
-    new: Array, new_gradient: Array, old: Array, old_gradient: Array, count: int, lam: float
-) -> float:
-    """Objective at new coefficients less that at old ones.
-
-    Since b'Gb / 2 - c'b = -b'(c + g) / 2 with the gradient g = c - Gb, the difference of its smooth
-    part is that of -(new - old)'(g_new + g_old) / 2.
-    """
-    q = len(new)
-    found = 0.0
-    for a in range(count):
-        new_squares, old_squares = 0.0, 0.0
-        for c in range(q):
-            step = new[c, a] - old[c, a]
-            found -= 0.5 * step * (new_gradient[c, a] + old_gradient[c, a])
-            new_squares += new[c, a] * new[c, a]
-            old_squares += old[c, a] * old[c, a]
-        found += lam * (np.sqrt(new_squares) - np.sqrt(old_squares))
-    return found
+            system[i, m] -= system[i, j] * system[j, m]
+        system[i, m] /= system[i, i]
+        total += system[i, m]
+    for i in range(m):
+        system[i, m] /= total
 
 
 @compiled

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Indices, Mask, Matrix, Vector
-from .path_loops import follow_path
+from .path_loops import HISTORY, follow_path
 
 Array = NDArray[Any]
 
@@ -132,9 +132,10 @@ def fit_path(
     starts = (np.empty((0, q, 0)), np.empty(0, np.intp))
     if convex is not None:
         starts = convex.coefficients[np.isfinite(convex.criterion)], convex.columns
-    concave, gradient, b = convex is not None, np.empty((q, size)), np.zeros((q, room))
-    shared = gram, gain, lams, coefficients, criterion, done, concave, starts[0], starts[1]
-    held = is_working, working, len(columns), gradient, b, np.zeros_like(b)
-    count, violation = follow_path(*shared, *held, n)
+    shared = gram, gain, lams, coefficients, criterion, done, convex is not None
+    b, own = np.zeros((2, q, room))
+    held, system = np.empty((2, HISTORY + 1, q, room)), np.empty((HISTORY - 1, HISTORY))
+    rooms = np.full(size, -1), np.empty((q, size)), b, own, held, system
+    count, violation = follow_path(*shared, *starts, is_working, working, len(columns), *rooms, n)
     kept = coefficients[:, :, :count].copy()
     return Path(size, lams, criterion, working[:count].copy(), kept, violation)

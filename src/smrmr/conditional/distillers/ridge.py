@@ -165,13 +165,16 @@ class Spectrum:
     def choose(self, squares: Array, trace: Matrix) -> Indices:
         """Lambda of least generalised cross-validation, for each of k fits.
 
+        A fit may take up half of the degrees of freedom, as the LASSO may: what is left of the
+        target by one that nearly interpolates lies where features hardly vary.
+
         `squares` are those of W Y, (lambdas, k, q), `trace` is that of W, (lambdas, k).
         """
         lams = self.lams[:, None]
         errors = np.sum(lams[:, :, None] ** 2 * squares + self._outside_squares, axis=2)
         freedom = len(self.values) - lams * trace
         left = 1 - (freedom + 1) / self.problem.regressors.freedom
-        return np.asarray(np.argmin(errors / left**2, axis=0))
+        return np.asarray(np.argmin(np.where(left < 0.5, np.inf, errors / left**2), axis=0))
 
     @cached_property
     def chosen(self) -> int:

@@ -179,7 +179,7 @@ METHODS: dict[str, Method] = {
     "LASSO knockoffs": Method(lasso_knockoffs, knockoffs_at, "level", "knockpy"),
     "smrmr": _by_p_values(_tested, TESTS, _p_values),
     "smrmr (BY)": _by_p_values(_tested, TESTS, _p_values, "by"),
-    "SIS + BH": _by_p_values(_tested, TESTS, lambda found: found.evidence.marginal),
+    "SIS + BH": _by_p_values(_tested, TESTS, lambda found: found.alone.p),
     "MLR knockoffs": Method(mlr_knockoffs, knockoffs_at, "level", "knockpy"),
     "d0CRT": _by_p_values(d0crt, "hidimstat"),
     "GCM": _by_p_values(gcm, GCM),

@@ -158,7 +158,7 @@ def computed(name, folder):
     return {
         "selected": [sorted(group.tolist()) for group in found.members],
         "p": found.evidence.p_of_hypotheses.tolist(),
-        "alone": found.evidence.marginal.tolist(),
+        "alone": found.alone.p.tolist(),
         "q": found.q_values.tolist(),
     }
 

@@ -13,6 +13,7 @@ import pytest
 
 from smrmr import Recipe, simulate
 from smrmr.conditional.inputs import prepare_inputs
+from smrmr.conditional.marginal import marginal_tests
 from smrmr.data.study import read_study
 from smrmr.features.groups import find_groups
 from smrmr.features.rank_table import RankTable
@@ -88,7 +89,9 @@ def test_tests_see_the_shapes_it_tells(study):
     ranks = RankTable.of(columns)
     groups = find_groups(ranks, recipe.control.by_rank, cuts, None, work)
     assert {len(numbers) for numbers in groups.hypotheses} == {5000}
-    n_genes, n_rows = prepare_inputs(study, ranks, groups, recipe.control.statistics, work).Z.shape
+    statistics = recipe.control.statistics
+    alone = marginal_tests(study, ranks, groups.copies, statistics, work)
+    n_genes, n_rows = prepare_inputs(study, ranks, groups, alone, statistics, work).Z.shape
     assert f"`Z` of {n_genes:,} by {n_rows}" in TEXT
 
 
@@ -98,7 +101,7 @@ def test_knockoffs_see_the_numbers_it_tells(study):
     groups = find_groups(ranks, recipe.control.by_rank, (1.0,), None, work)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a draw may fail its diagnosis
-        evidence = recipe.control.weigh(study, ranks, groups, 0.3, as_generator(0), work)
+        evidence = recipe.control.weigh(study, ranks, groups, None, 0.3, as_generator(0), work)
     (draw,) = evidence.draws
     kept = len(draw.kept)
     assert f"looks at {draw.n_screen} rows alone" in TEXT

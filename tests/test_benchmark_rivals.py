@@ -43,7 +43,7 @@ def test_tests_are_those_of_the_library_at_every_level(drawn, name, rule):
 
 def test_features_alone_are_selected_by_benjamini_hochberg(drawn):
     """Oracle: a loop over the p-values of features alone."""
-    alone = smrmr.select(drawn.X, drawn.y, Recipe(control="tests"), rng=3).evidence.marginal
+    alone = smrmr.select(drawn.X, drawn.y, Recipe(control="tests"), rng=3).alone.p
     adjusted = oracles.smallest_levels(alone, "bh")
     found, _, p_values = select(drawn, keys_of("SIS + BH"))
     assert_array_equal(p_values[0], alone)

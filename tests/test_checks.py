@@ -103,10 +103,11 @@ def test_near_misses_are_counted(tested):
 
 
 def test_findings_that_are_not_seen_alone_are_named(tested):
-    marginal = np.full(100, 1e-4)
-    assert verdict(changed(tested, marginal=marginal), "alone").word == "fine"
-    marginal[1] = 0.5
-    said = verdict(changed(tested, marginal=marginal), "alone")
+    p = np.full(100, 1e-4)
+    seen = replace(tested, alone=replace(tested.alone, p=p))
+    assert verdict(seen, "alone").word == "fine"
+    p[1] = 0.5
+    said = verdict(seen, "alone")
     assert said.word == "look at this"
     assert said.text.startswith(
         f"1 of {len(tested.selected)} findings is associated with the target"

@@ -360,7 +360,7 @@ def inputs_of(Z):
         Z=Z, covariate_basis=nothing(n), covariates=nothing(n), features=np.arange(p),
         feature_of=np.arange(p), hypotheses=(np.arange(p),), problems=(),
         target=TargetColumns((), nothing(n)),
-        marginal=np.ones(p), relevance=np.zeros(p), tied=np.zeros(p, bool),
+        tied=np.zeros(p, bool),
         tie_breakers=draw_tie_breakers(n), statistics=STATISTICS,
     )  # fmt: skip
 
@@ -536,7 +536,7 @@ def test_a_proxy_is_explained_by_what_it_stands_for(rng):
     found = select(X, y, Recipe(fdr=0.1, control="tests"))
     assert 0 in found.selected
     assert found.outcome(1) == "explained by others"
-    assert found.evidence.marginal[1] < 1e-6
+    assert found.alone.p[1] < 1e-6
 
 
 def test_settings_are_checked():

@@ -165,14 +165,14 @@ def test_every_outcome_is_explained(cases):
     said = found.explain("x1")
     assert said.startswith(f"x1 is selected at FDR 0.2 (p-value {p[1]:.2g} given all other")
     assert f"q-value {q[1]:.3g}" in said
-    assert f"marginal p-value {found.evidence.marginal[1]:.2g}" in said
+    assert f"marginal p-value {found.alone.p[1]:.2g}" in said
     assert f"Adjusted for all other features, as it rises, the target falls (partial correlation " \
         f"{found.evidence.effects[0][0, 1]:.2f})." in said  # fmt: skip
     assert "associated with the target, without a clear direction" in found.explain("x2")
 
     said = found.explain("x4")
     assert found.outcome("x4") == "explained by others"
-    marginal = found.evidence.marginal[4]
+    marginal = found.alone.p[4]
     assert f"x4 is associated with the target on its own (marginal p-value {marginal:.2g})" in said
     assert f"but not given all other features (p-value {p[4]:.2g}" in said
     near, similarity = found.presentation.neighbours(found, 4)[0]
@@ -346,7 +346,7 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
     assert sum(len(mark.x) for mark in dots.values()) == len(evidence.tested)
     explained = [k for k in evidence.tested if found.outcome(k) == "explained by others"]
     np.testing.assert_allclose(
-        np.sort(dots["negative"].x), np.sort(-np.log10(evidence.marginal[explained]))
+        np.sort(dots["negative"].x), np.sort(-np.log10(found.alone.p[explained]))
     )
     for case in ("numbers", "three classes"):
         fits = sorted(cases[case].evidence.fits, key=lambda fit: fit.target)

@@ -19,6 +19,7 @@ import numpy as np
 from smrmr import ConditionalTests, Recipe
 from smrmr.conditional.distillers import Distillation
 from smrmr.conditional.inputs import prepare_inputs
+from smrmr.conditional.marginal import marginal_tests
 from smrmr.conditional.passes import first_pass
 from smrmr.conditional.residuals import residuals_of
 from smrmr.conditional.statistics import Joint, joint_gcm_p_values
@@ -62,7 +63,8 @@ def main(n_copies=4, table="cells", step=1):
     study = read_study(data.X, data.y.astype(str), "classes")
     ranks = RankTable.of(study.columns, work, keep=True)
     groups = find_groups(ranks, True, Recipe(alike="none").cuts_for(*data.X.shape), None, work)
-    inputs = prepare_inputs(study, ranks, groups, control.statistics, work)
+    alone = marginal_tests(study, ranks, groups.copies, control.statistics, work)
+    inputs = prepare_inputs(study, ranks, groups, alone, control.statistics, work)
     distillation = Distillation(inputs.problems, control.distillers)
     results = first_pass(inputs, distillation, work)
     rng, p, Z = np.random.default_rng(0), {name: [] for name in TESTS}, inputs.Z.copy()

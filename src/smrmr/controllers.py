@@ -17,6 +17,7 @@ from .conditional.evidence import ConditionalEvidence
 from .data.study import Study
 from .decision import Decidable
 from .features.groups import Groups
+from .features.marginal import MarginalTests
 from .features.rank_table import RankTable
 from .measures.protocol import Measure
 from .paper import KnockoffFilter
@@ -113,9 +114,16 @@ class Controller(Protocol):
         """Association of every feature with the target, adjusted for nothing."""
 
     def weigh(
-        self, study: Study, ranks: RankTable, groups: Groups, fdr: float, rng: Generator, work: Work
+        self,
+        study: Study,
+        ranks: RankTable,
+        groups: Groups,
+        alone: MarginalTests,
+        fdr: float,
+        rng: Generator,
+        work: Work,
     ) -> Evidence:
-        """Evidence about all features or groups."""
+        """Evidence about all features or groups; `alone` is what is known of each alone."""
 
 
 CONTROLS: dict[str, Callable[..., Controller]] = {

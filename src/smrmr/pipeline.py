@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from .conditional.marginal import marginal_tests
+from .conditional.statistics import DEFAULT_STATISTICS, as_statistics
 from .data.study import Study, read_study
 from .decision import decide_with_fallback
 from .features.alike import likeness_to
@@ -133,7 +135,9 @@ def select_from(
         raise ValueError(
             "every column of X is constant or always kept. Features that vary are needed."
         )
-    evidence = control.weigh(study, ranks, groups, recipe.fdr, as_generator(rng), work)
+    statistics = getattr(control, "statistics", as_statistics(DEFAULT_STATISTICS))
+    alone = marginal_tests(study, ranks, copies, statistics, work)
+    evidence = control.weigh(study, ranks, groups, alone, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("figures", steps=True):
         shapes, keep_data = Shapes(study.target), recipe.keep_data
@@ -155,6 +159,7 @@ def select_from(
     ]
     return Selection(
         names=tuple(columns.name(k) for k in range(columns.n_columns)),
+        alone=alone,
         evidence=evidence,
         decision=decision,
         plot_data=plot_data,

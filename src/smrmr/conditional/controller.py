@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from ..data.study import Study
 from ..features.groups import Groups
+from ..features.marginal import MarginalTests
 from ..features.rank_table import RankTable
 from ..measures import as_measure
 from ..measures.protocol import Measure
@@ -24,14 +25,14 @@ from ..types import Indices, Vector
 from .combine import combine_groups
 from .distillers import DISTILLERS, Distillation, Distiller, as_distillers
 from .evidence import ConditionalEvidence, Fit
-from .inputs import Inputs, prepare_inputs, unadjusted_relevance
+from .inputs import Inputs, prepare_inputs
+from .marginal import unadjusted_relevance
 from .passes import Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
-from .statistics import STATISTICS, Statistic, as_statistics
+from .statistics import DEFAULT_STATISTICS, STATISTICS, Statistic, as_statistics
 
 logger = logging.getLogger(__name__)
 
-DEFAULT_STATISTICS = "pc+linear+spread+absolute+joint+joint_absolute"
 SECONDS_WARNED_OF = 60.0  # that fits without a feature are expected to take
 
 
@@ -168,7 +169,14 @@ class ConditionalTests:
         return unadjusted_relevance(study, ranks, np.arange(study.columns.n_columns), work)
 
     def weigh(
-        self, study: Study, ranks: RankTable, groups: Groups, fdr: float, rng: Generator, work: Work
+        self,
+        study: Study,
+        ranks: RankTable,
+        groups: Groups,
+        alone: MarginalTests,
+        fdr: float,
+        rng: Generator,
+        work: Work,
     ) -> ConditionalEvidence:
         """p-values of all features or groups.
 
@@ -178,6 +186,8 @@ class ConditionalTests:
             Checked data, and the ranks of its columns.
         groups
             Which features are copies, and which are tested together.
+        alone
+            What is known of every feature alone.
         fdr
             The level; evidence does not depend on it.
         rng
@@ -192,7 +202,7 @@ class ConditionalTests:
         """
         with one_blas_thread():
             with work.stage("scores", steps=True):
-                inputs = prepare_inputs(study, ranks, groups, self.statistics, work)
+                inputs = prepare_inputs(study, ranks, groups, alone, self.statistics, work)
             with work.stage("fits"):
                 start = perf_counter()
                 fitted = Distillation(inputs.problems, self.distillers)
@@ -207,7 +217,7 @@ class ConditionalTests:
                 results = second_pass(inputs, fitted, results, todo, self.check_residuals, work)
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
         categories = np.flatnonzero(study.columns.nominal)
-        return _evidence(inputs, fitted, results, groups, categories, self.rule, settings)
+        return _evidence(inputs, fitted, results, groups, alone, categories, self.rule, settings)
 
 
 def _tell_cost(n_fits: int, seconds: float) -> None:
@@ -223,6 +233,7 @@ def _evidence(
     fitted: Distillation,
     results: Results,
     groups: Groups,
+    alone: MarginalTests,
     categories: Indices,
     rule: Rule,
     settings: dict[str, Any],
@@ -234,10 +245,7 @@ def _evidence(
     first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
 
     def spread(values: Any, otherwise: Any) -> Any:
-        values = np.asarray(values)
-        out = np.full((*values.shape[:-1], len(copies.leaders)), otherwise, dtype=values.dtype)
-        out[..., features] = values
-        return np.where(copies.constant, otherwise, out[..., copies.leaders])
+        return copies.spread(features, np.asarray(values), otherwise)
 
     n_hypotheses = max(int(numbers.max()) for numbers in groups.hypotheses) + 1
     p = np.ones(n_hypotheses)
@@ -257,8 +265,7 @@ def _evidence(
     nearest = results.neighbours.linear[best[0], 0]
     neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
     return ConditionalEvidence(
-        relevance=spread(np.maximum.reduceat(inputs.relevance, first), 0.0),
-        marginal=spread(inputs.marginal, 1.0),
+        relevance=alone.relevance,
         hypotheses=groups.hypotheses,
         p_of_hypotheses=p,
         p_of_members=tuple(members),

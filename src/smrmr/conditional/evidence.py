@@ -44,8 +44,6 @@ class ConditionalEvidence:
     ----------
     relevance
         Squared projection correlation of every feature with the target.
-    marginal
-        Marginal p-value of every feature, with no other adjusted for.
     hypotheses
         For each partition the hypothesis that each feature belongs to, -1 for constants.
     p_of_hypotheses
@@ -81,7 +79,6 @@ class ConditionalEvidence:
     """
 
     relevance: Vector
-    marginal: Vector
     hypotheses: tuple[Indices, ...]
     p_of_hypotheses: Vector
     p_of_members: tuple[Vector, ...]

@@ -12,18 +12,18 @@ from ..data.study import Study
 from ..data.target import take_rows
 from ..data.targets.protocol import TargetColumns
 from ..features.groups import Groups
+from ..features.marginal import MarginalTests
 from ..features.rank_table import RankTable
-from ..problems import Problem, setting
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
-from .combine import all_gcm_p_values, combine_groups, of_mean, p_values
+from .combine import all_gcm_p_values, p_values
 from .distillers import FitProblem
 from .distillers.problem import MAX_IN_FIT
-from .model_columns import MAX_BLOCK_VALUES, fit_problems, rank_columns
+from .marginal import Rows, valid_statistics
+from .model_columns import fit_problems, rank_columns
 from .residuals import Neighbours, residuals_of
-from .scores import draw_tie_breakers, row_order, standardised, target_columns
+from .scores import draw_tie_breakers, standardised
 from .statistics import Statistic
-from .statistics.rank_covariances import largest_projection_covariance
 
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
@@ -70,11 +70,6 @@ class Inputs:
         The columns of the target.
     problems
         The problems of fitting the target, one for each form of it and of the features.
-    marginal
-        p-value of each feature alone, adjusted for covariates only.
-    relevance
-        Squared projection correlation of each row of `Z` with the target, of several columns the
-        largest; ties are broken.
     tied
         Rows of `Z` in which fewer than half of the values differ.
     tie_breakers
@@ -91,8 +86,6 @@ class Inputs:
     hypotheses: tuple[Indices, ...]
     target: TargetColumns
     problems: tuple[FitProblem, ...]
-    marginal: Vector
-    relevance: Vector
     tied: Mask
     tie_breakers: tuple[Vector, Vector]
     statistics: tuple[Statistic, ...]
@@ -156,130 +149,56 @@ class Inputs:
 
 
 def prepare_inputs(
-    study: Study, ranks: RankTable, groups: Groups, statistics: tuple[Statistic, ...], work: Work
+    study: Study,
+    ranks: RankTable,
+    groups: Groups,
+    alone: MarginalTests,
+    statistics: tuple[Statistic, ...],
+    work: Work,
 ) -> Inputs:
     """Normal scores, with rows ordered by the target and features by their marginal p-values.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
     """
-    features = _most_associated(study, ranks, groups, work)
+    features = _most_associated(alone, groups)
     ranked = rank_columns(ranks, features, work)
-    order = row_order(ranked.sums_of_squares(), study.target)
-    covariate_basis, design = _covariates_of(study, order)
+    by_content = Rows.of(study, ranked.sums_of_squares())
+    order, covariate_basis = by_content.order, by_content.covariate_basis
     Z, feature_of, tied = ranked.scores(order, covariate_basis), ranked.feature_of, ranked.tied
-    target = take_rows(study.target, order)
-    columns = target_columns(target, covariate_basis)
-    tie_breakers = draw_tie_breakers(len(order))
-    if study.row_groups.comparison == "within":
-        statistics = _for_groups_of_rows(statistics)
-    elif columns.is_class is not None and len(columns.names) > 1:
-        statistics = _for_several_classes(statistics)
-    alone, relevance = _marginal(Z, columns, covariate_basis, tied, tie_breakers, statistics)
-    per_feature = combine_groups(alone, feature_of)
     # columns of equal p-value are ordered by a checksum of their content
     content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
     group = groups.hypotheses[-1][features]
-    by_association = _in_turn(np.lexsort((content[first], per_feature)), group)
+    by_association = _in_turn(np.lexsort((content[first], alone.p[features])), group)
     place = np.argsort(by_association)
     rows = np.argsort(place[feature_of], kind="stable")
     feature_of, features = place[feature_of[rows]], features[by_association]
     hypotheses = tuple(numbers[features[feature_of]] for numbers in groups.hypotheses)
     n_fitted = min(len(Z), MAX_IN_FIT + int(np.bincount(hypotheses[-1]).max()))
-    Z = Z[rows]
+    Z, target = Z[rows], take_rows(study.target, order)
     return Inputs(
         Z=Z,
         covariate_basis=covariate_basis,
-        covariates=design,
+        covariates=np.ascontiguousarray(study.adjustment.take(order).design.T),
         features=features,
         feature_of=feature_of,
         hypotheses=hypotheses,
-        target=columns,
+        target=by_content.columns,
         problems=fit_problems(
             study.columns, features, ranked, rows[:n_fitted], order, target, covariate_basis, Z
         ),
-        marginal=per_feature[by_association],
-        relevance=relevance[rows],
         tied=tied[rows],
-        tie_breakers=tie_breakers,
-        statistics=statistics,
+        tie_breakers=draw_tie_breakers(len(order)),
+        statistics=valid_statistics(study, by_content.columns, statistics),
     )
 
 
-def unadjusted_relevance(study: Study, ranks: RankTable, features: Indices, work: Work) -> Vector:
-    """Squared projection correlation of features with the target, adjusted for nothing.
-
-    Of several columns of the target the largest; ties are broken.
-    """
-    found, content = np.zeros(len(features)), np.zeros(study.columns.n_rows, np.int64)
-    width = max(1, MAX_BLOCK_VALUES // study.columns.n_rows)
-    blocks = [slice(start, start + width) for start in range(0, len(features), width)]
-    for some in blocks:
-        content += rank_columns(ranks, features[some], work.quietly()).sums_of_squares()
-    order = row_order(content, study.target)
-    nothing = np.empty((0, len(order)))
-    columns = target_columns(take_rows(study.target, order), nothing)
-    for some in blocks:
-        ranked = rank_columns(ranks, features[some], work)
-        Z, breakers = ranked.scores(order, nothing), draw_tie_breakers(len(order))
-        _, relevance = _marginal(Z, columns, nothing, ranked.tied, breakers, ())
-        np.maximum.at(found[some], ranked.feature_of, relevance)
-    return found
-
-
-def _marginal(
-    Z: Matrix,
-    target: TargetColumns,
-    covariate_basis: Matrix,
-    tied: Mask,
-    tie_breakers: tuple[Vector, Vector],
-    statistics: tuple[Statistic, ...],
-) -> tuple[Vector, Vector]:
-    """p-values of every column alone against the target, and its relevance.
-
-    Of several columns of the target the largest relevance.
-    """
-    p, relevance = np.ones(len(Z)), np.zeros(len(Z))
-    E, rows, near = target.values, np.arange(len(Z)), Neighbours.none(len(Z))
-    for some, found in residuals_of(Z, rows, near, E, covariate_basis):
-        own = some.start + found.with_residual
-        if not len(own):
-            continue
-        pairs, variance = list(found.pairs(tie_breakers)), found.variance[found.with_residual]
-        if statistics:
-            p[own], _ = p_values(pairs, statistics, False, tied[own], variance)
-        relevance[own] = np.max([one.projection_covariance for one in pairs], axis=0)
-    return p, relevance / largest_projection_covariance(Z.shape[1])
-
-
-def _for_groups_of_rows(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:
-    """The statistics that keep their null within groups of rows, where residuals add up to 0."""
-    valid = of_mean(statistics)
-    if not valid:
-        raise Problem(
-            "no statistic keeps its null where rows are compared within groups.",
-            cure=f"Take {setting('statistics', 'linear')}, alone or beside others.",
-            argument="statistics",
-        )
-    return valid
-
-
-def _for_several_classes(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:
-    """The statistics that keep their null for rare classes, if there are any.
-
-    The order of the residuals of a rare class is that of its fitted chances in nearly all rows, so
-    that ranks of it would tell how a feature depends on others, not on the class.
-    """
-    valid = tuple(one for one in statistics if one.only_mean or one.all_columns)
-    return statistics if all(one.all_columns for one in valid) else valid
-
-
-def _most_associated(study: Study, ranks: RankTable, groups: Groups, work: Work) -> Indices:
+def _most_associated(alone: MarginalTests, groups: Groups) -> Indices:
     """The features, or as many as are tested: whole groups, those of the most associated first."""
     features = groups.copies.modelled
     if len(features) <= MAX_TESTED:
         return features
-    order = np.argsort(-unadjusted_relevance(study, ranks, features, work), kind="stable")
+    order = np.argsort(-alone.relevance[features], kind="stable")
     group = groups.hypotheses[-1][features]
     return np.asarray(features[np.isin(group, _first_groups(group[order], MAX_TESTED))])
 
@@ -298,9 +217,3 @@ def _in_turn(order: Indices, groups: Indices) -> Indices:
     turn = np.empty(len(order), np.intp)
     turn[by_group] = np.arange(len(order)) - np.searchsorted(sorted_groups, sorted_groups)
     return np.asarray(order[np.argsort(turn, kind="stable")])
-
-
-def _covariates_of(study: Study, rows: Indices) -> tuple[Matrix, Matrix]:
-    """What covariates span, and their columns, as rows of samples in this order."""
-    covariates = study.adjustment.take(rows)
-    return covariates.basis, np.ascontiguousarray(covariates.design.T)

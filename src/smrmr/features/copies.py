@@ -42,6 +42,15 @@ class Copies:
         own = self.leaders == np.arange(len(self.leaders))
         return np.flatnonzero(own & ~self.constant)
 
+    def spread(self, features: Indices, values: NDArray[Any], otherwise: Any) -> NDArray[Any]:
+        """Values of some features, along the last axis, by position: copies have their leader's.
+
+        All others, and constants, have the value `otherwise`.
+        """
+        out = np.full((*values.shape[:-1], len(self.leaders)), otherwise, dtype=values.dtype)
+        out[..., features] = values
+        return np.where(self.constant, otherwise, out[..., self.leaders])
+
     @cached_property
     def followers(self) -> Indices:
         """Columns that copy one before them."""

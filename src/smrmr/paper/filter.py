@@ -14,6 +14,7 @@ from ..data.messages import named
 from ..data.study import Study, adjusted
 from ..features.copies import Copies, find_copies
 from ..features.groups import Groups
+from ..features.marginal import MarginalTests
 from ..features.rank_table import RankTable
 from ..measures import as_measure
 from ..measures.protocol import Measure
@@ -214,7 +215,14 @@ class KnockoffFilter:
         return Associator(study.columns, self.measure, work).with_target(study.target)
 
     def weigh(
-        self, study: Study, ranks: RankTable, groups: Groups, fdr: float, rng: Generator, work: Work
+        self,
+        study: Study,
+        ranks: RankTable,
+        groups: Groups,
+        alone: MarginalTests,
+        fdr: float,
+        rng: Generator,
+        work: Work,
     ) -> KnockoffEvidence:
         """Importances of all features, draw by draw; of what covariates leave of them, if any.
 
@@ -222,8 +230,8 @@ class KnockoffFilter:
         ----------
         study
             Checked data, as `prepare` left them.
-        ranks
-            Not used: measures have ranks of their own.
+        ranks, alone
+            Not used: measures have ranks and relevance of their own.
         groups
             Which features are copies, and which are tested together.
         fdr

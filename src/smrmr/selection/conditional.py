@@ -50,7 +50,7 @@ def columns(selection: Selection, hypotheses: Indices | None = None) -> dict[str
         "direction": direction,
         **_named_columns(selection, hypotheses),
         "effect": effect,
-        "p_value_alone": evidence.marginal[features],
+        "p_value_alone": selection.alone.p[features],
         "relevance": evidence.relevance[features],
         "residual_variance": evidence.residual_variance[features],
     }
@@ -227,7 +227,7 @@ def outcomes(selection: Selection) -> NDArray[Any]:
     """What became of every feature that was not selected, in a word or two."""
     evidence = evidence_of(selection)
     untested = ~np.isin(np.arange(evidence.n_features), evidence.tested)
-    explained = (evidence.marginal <= ASSOCIATED) & (evidence.p_values > UNASSOCIATED)
+    explained = (selection.alone.p <= ASSOCIATED) & (evidence.p_values > UNASSOCIATED)
     words = ["not tested", "explained by others"]
     return np.select([untested, explained], words, "not significant")
 

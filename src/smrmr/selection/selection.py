@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..controllers import EVIDENCE, Evidence
 from ..data.messages import position_of
 from ..decision import Decision, decide_with_fallback
+from ..features.marginal import MarginalTests
 from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_count
@@ -71,6 +72,8 @@ class Selection:
     ----------
     names
         Name of every feature, in the order of X.
+    alone
+        What is known of every feature alone, adjusted for covariates and groups of rows only.
     evidence
         What the controller found about every feature, before any level is set.
     decision
@@ -123,6 +126,7 @@ class Selection:
     """
 
     names: tuple[str, ...]
+    alone: MarginalTests
     evidence: Evidence
     decision: Decision
     plot_data: PlotData

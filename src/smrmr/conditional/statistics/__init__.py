@@ -19,6 +19,7 @@ from .pairs import ResidualPairs
 from .permutation import Permutation
 
 __all__ = [
+    "DEFAULT_STATISTICS",
     "STATISTICS",
     "Absolute",
     "DistanceCorrelation",
@@ -35,6 +36,9 @@ __all__ = [
     "gcm_p_values",
     "joint_gcm_p_values",
 ]
+
+
+DEFAULT_STATISTICS = "pc+linear+spread+absolute+joint+joint_absolute"
 
 
 class Statistic(Protocol):

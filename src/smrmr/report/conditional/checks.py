@@ -74,7 +74,7 @@ def best_verdict(selection: Selection) -> Verdict:
 
 def alone_verdict(selection: Selection) -> Verdict:
     """Whether findings are also marginally associated with the target."""
-    marginal = evidence_of(selection).marginal[selection.selected]
+    marginal = selection.alone.p[selection.selected]
     hidden = selection.selected[marginal > UNASSOCIATED]
     n = len(selection.selected)
     if not n:

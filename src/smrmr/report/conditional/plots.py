@@ -68,13 +68,13 @@ def histogram_plot(selection: Selection) -> Plot:
 def alone_plot(selection: Selection) -> Plot:
     """Marginal p-value of every feature against that given all others."""
     evidence = evidence_of(selection)
-    alone = -np.log10(evidence.marginal) + 0.0
+    alone = -np.log10(selection.alone.p) + 0.0
     order = evidence.tested[np.argsort(-np.maximum(alone, evidence.scores)[evidence.tested])]
     drawn = order[:MOST_DOTS]
     chosen = np.isin(drawn, selection.selected)
     explained = selection.outcomes[drawn] == "explained by others"
     roles = {"kept": ~chosen & ~explained, "negative": explained, "selected": chosen}
-    tips = [f"{about(selection, k)}, marginal p {evidence.marginal[k]:.3g}" for k in drawn]
+    tips = [f"{about(selection, k)}, marginal p {selection.alone.p[k]:.3g}" for k in drawn]
     cut, said = _cut_off(selection)
     size = 1.05 * max(float(alone.max()), float(evidence.scores.max()), cut)
     ends = np.array([0.0, size])

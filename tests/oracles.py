@@ -5,6 +5,7 @@ Nothing here imports smrmr: loops, full tensors and enumerations only.
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import permutations
 from math import atan2, dist, hypot
 
@@ -163,3 +164,28 @@ def smallest_levels(p, rule):
     price = sum(1 / i for i in range(1, m + 1)) if rule == "by" else 1.0
     levels = np.array([price * m * c / np.sum(p <= c) for c in p])
     return np.array([min(1.0, levels[p >= one].min()) for one in p])
+
+
+def closed_testing(p, alpha):
+    """For every set of hypotheses, as bits of a number, at least how many of it are false.
+
+    Closed testing rejects a set if Simes' test rejects it and every set around it. What remains
+    of a set, if all false ones are taken out, is not rejected: the largest such part of it bounds
+    the number of null hypotheses. Fractions are exact.
+    """
+    m, p, alpha = len(p), [Fraction(float(one)) for one in p], Fraction(alpha)
+    sets = range(2**m)
+    members = [[k for k in range(m) if one >> k & 1] for one in sets]
+    passes = [not simes_rejects([p[k] for k in some], alpha) for some in members]
+    for one in reversed(sets):  # larger sets have larger numbers than those within them
+        passes[one] |= any(passes[one | 1 << k] for k in range(m) if not one >> k & 1)
+    nulls = []
+    for one in sets:
+        within = (nulls[one ^ 1 << k] for k in members[one])
+        nulls.append(len(members[one]) if passes[one] else max(within))
+    return [len(members[one]) - nulls[one] for one in sets]
+
+
+def simes_rejects(p, alpha):
+    """Whether the j-th smallest of n p-values is at most alpha j / n for any j."""
+    return any(len(p) * one <= j * alpha for j, one in enumerate(sorted(p), start=1))

@@ -61,13 +61,17 @@ def marginal_tests(
         rows = Rows.of(study, _content(ranks, features))
         statistics = valid_statistics(study, rows.columns, statistics)
         found = _alone(ranks, features, rows, statistics, work)
+    nominal = study.columns.nominal
     return MarginalTests(
         p=copies.spread(features, found.p, 1.0),
         relevance=copies.spread(features, found.relevance, 0.0),
         targets=rows.columns.names,
         p_by_target=copies.spread(features, found.p_by_target, 1.0),
-        effects=copies.spread(features, found.effects, 0.0),
+        effects=copies.spread(
+            features, np.where(nominal[features], np.abs(found.effects), found.effects), 0.0
+        ),
         freedom=len(rows.order) - 2 - len(rows.covariate_basis),
+        categories=np.flatnonzero(nominal),
     )
 
 
@@ -156,12 +160,11 @@ def _by_feature(found: _Alone, feature_of: Indices) -> _Alone:
     """What was found of the columns of the model, for features: a category has one per level."""
     first = np.searchsorted(feature_of, np.arange(int(feature_of[-1]) + 1))
     best = np.lexsort((found.p, feature_of))[first]
-    levels = np.bincount(feature_of) > 1
     return _Alone(
         combine_groups(found.p, feature_of),
         np.maximum.reduceat(found.relevance, first),
         found.p_by_target[:, best],
-        np.where(levels, np.abs(found.effects[:, best]), found.effects[:, best]),
+        found.effects[:, best],
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from ..types import Matrix, Vector
+from ..types import Indices, Matrix, Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +30,8 @@ class MarginalTests:
         scores with that column; of a category that of its strongest level, without sign.
     freedom
         Degrees of freedom of these correlations.
+    categories
+        Features whose values are labels without an order.
     """
 
     p: Vector
@@ -38,6 +40,7 @@ class MarginalTests:
     p_by_target: Matrix
     effects: Matrix
     freedom: int
+    categories: Indices
 
     def __post_init__(self) -> None:
         size = len(self.targets), len(self.p)  # which JSON does not tell if there are none

@@ -18,11 +18,20 @@ from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
 from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
-from ..settings import check_count
+from ..settings import check_choice, check_count
 from ..types import Indices, Mask, Vector
 from . import conditional, knockoffs
+from .bounds import CONFIDENCE, bound_of_answer, bounds_of_sets
+from .layers import LAYERS, Layer
 from .plot_data import PlotData
-from .tables import frame_of, table_of_features, table_of_groups, table_of_hypotheses
+from .tables import (
+    alone_columns,
+    frame_of,
+    table_of_features,
+    table_of_groups,
+    table_of_hypotheses,
+    table_of_layer,
+)
 from .trends import Trends
 
 if TYPE_CHECKING:
@@ -282,6 +291,55 @@ class Selection:
         return len(np.unique(self.leaders[inside]))
 
     @cached_property
+    def associated(self) -> Mask:
+        """Which features, copies among them, depend on the target alone, at the level."""
+        found = np.zeros(self.n_features, np.bool_)
+        found[self.layer("associated").features] = True
+        return found[self.leaders]
+
+    @property
+    def unclear(self) -> float:
+        """Two standard errors of an effect, within which its direction is unclear."""
+        return float(2 / np.sqrt(self.n_rows))
+
+    def layer(self, name: str) -> Layer:
+        """One layer of the answer: the features it names, with p-values and q-values of all.
+
+        Parameters
+        ----------
+        name
+            ``"associated"``: features that depend on the target, each alone. ``"signals"``:
+            features and groups that add to all others, which is what `selected` holds. ``"own"``:
+            single features that add to all others, their look-alikes among these.
+
+        Returns
+        -------
+        Layer
+            Its ``features``, ``p_values``, ``q_values`` and ``scores``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer.
+
+        Examples
+        --------
+        >>> from smrmr import select, simulate
+        >>> data = simulate("1.a", n=80, p=12, random_state=2)
+        >>> found = select(data.X, data.y)
+        >>> sorted(found.layer("associated").features.tolist())
+        [0, 5]
+        """
+        check_choice("layer", name, tuple(LAYERS))
+        if name not in self._layers:
+            self._layers[name] = LAYERS[name](self)
+        return self._layers[name]
+
+    @cached_property
+    def _layers(self) -> dict[str, Layer]:
+        return {}
+
+    @cached_property
     def shapes(self) -> NDArray[Any]:
         """Shape of the marginal association of each of the best features; empty for others.
 
@@ -458,9 +516,69 @@ class Selection:
         """Every feature with what became of it, as a pandas DataFrame, selected features first."""
         return table_of_features(self)
 
-    def findings(self) -> Any:
-        """What was selected, as a pandas DataFrame: a row per feature or group, best first."""
-        return table_of_hypotheses(self, self.decision.selected)
+    def findings(self, layer: str = "signals") -> Any:
+        """What a layer of the answer names, as a pandas DataFrame, best first.
+
+        Parameters
+        ----------
+        layer
+            As in `layer`. Signals, the default, have a row per feature or group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns that end in ``_alone`` are about a feature alone; ``p_value``, ``direction`` and
+            ``effect`` are given all others.
+
+        Raises
+        ------
+        ValueError
+            If there is no such layer.
+        """
+        if layer == "signals":
+            return table_of_hypotheses(self, self.decision.selected)
+        return table_of_layer(self, self.layer(layer))
+
+    def at_least(
+        self, features: Any = None, confidence: float = CONFIDENCE, layer: str | None = None
+    ) -> Any:
+        """At least how many features of a set are true, whatever set is chosen after looking.
+
+        The bounds of all sets hold together with this confidence: closed testing with Simes tests
+        (Goeman and Solari 2011), see docs/theory.md.
+
+        Parameters
+        ----------
+        features
+            Names or positions of features, or a mapping from names of sets, such as pathways, to
+            these. None asks about the answer: what `layer` names.
+        confidence
+            With which the bounds hold, in (0, 1); to be set before looking.
+        layer
+            What true means: ``"associated"``, that a feature depends on the target, or ``"own"``,
+            that it adds to all others. By default the first for sets; for the answer the signals.
+
+        Returns
+        -------
+        int or pandas.DataFrame
+            The bound; for a mapping a row per set with its ``size``, ``at_least`` and ``share``.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature or layer, or the layer has no p-values, as with knockoffs.
+
+        Examples
+        --------
+        >>> from smrmr import select, simulate
+        >>> data = simulate("1.a", n=80, p=12, random_state=2)
+        >>> found = select(data.X, data.y)
+        >>> found.at_least(), found.at_least(["x0", "x1", "x2"])
+        (2, 1)
+        """
+        if features is None:
+            return bound_of_answer(self, confidence, "signals" if layer is None else layer)
+        return bounds_of_sets(self, features, confidence, "associated" if layer is None else layer)
 
     def markers(self) -> Any:
         """For each class the selected features that mark it, as a pandas DataFrame.
@@ -506,7 +624,8 @@ class Selection:
     def near_misses(self, most: int = 10) -> Any:
         """The best of what was not selected, as a pandas DataFrame; these are no findings.
 
-        Of knockoffs these are features that beat theirs, of tests those of smallest p-value.
+        Of knockoffs these are features that beat theirs, of tests those of smallest p-value; those
+        that are associated with the target alone come first.
 
         Parameters
         ----------
@@ -524,7 +643,8 @@ class Selection:
             If `most` is not a whole number of 0 or more.
         """
         table = table_of_hypotheses(self, self._best_unselected(most))
-        shown = ("feature", self.presentation.MEASURED, "q_value", "direction", "shape")
+        measured = self.presentation.MEASURED
+        shown = ("feature", "p_value_alone", measured, "q_value", "direction", "shape")
         table = table[[name for name in shown if name in table]]
         return table.assign(status="near miss, not a finding")
 
@@ -554,7 +674,9 @@ class Selection:
         order = self.evidence.order
         features = self.evidence.representatives[order]
         new = (self.found_with[features] < 0) & (self.evidence.scores[features] > 0)
-        return np.asarray(order[new][:most])
+        order, features = order[new], features[new]
+        alone = self.layer("associated").q_values[features] <= self.fdr
+        return np.asarray(order[np.argsort(~alone, kind="stable")][:most])
 
     def groups(self) -> Any:
         """All groups of two or more features, copies too, as a DataFrame, smallest q first."""
@@ -564,6 +686,7 @@ class Selection:
         """What tables show of every feature besides its name and outcome, by name."""
         found = self.decision.selected
         columns = {"q_value": self.q_values, **self.presentation.columns(self)}
+        columns |= alone_columns(self, np.arange(self.n_features))
         of_found = {"q_value": self.decision.q_values[found]}
         for name, values in (of_found | self.presentation.columns(self, found)).items():
             columns[name] = columns[name].copy()
@@ -628,6 +751,7 @@ class Selection:
         about = {
             "selected": self.selected_names,
             "statement": statement(self),
+            "layers": {name: [self.names[k] for k in self.layer(name).features] for name in LAYERS},
             "near_misses": near,
             "fdr": self.fdr,
         }

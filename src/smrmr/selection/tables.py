@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..types import Indices, pd
+from .conditional import in_shown_order
+from .effects import Effects
+from .layers import Layer
 
 if TYPE_CHECKING:
     from .selection import Selection
+
+MISSED = 0.05  # share of the intervals of associated features that miss the true effect
 
 
 def table_of_features(selection: Selection) -> Any:
@@ -44,12 +49,71 @@ def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
             "size": [len(group) for group in members],
             "q_value": selection.decision.q_values[hypotheses],
             **selection.presentation.columns(selection, hypotheses),
+            **alone_columns(selection, representatives),
             "shape": selection.shapes[representatives],
             **{name: values[representatives] for name, values in selection.sizes().items()},
             "least_alike": [np.abs(selection.likeness_of(int(h))).min() for h in hypotheses],
             "may_carry_it": [" ".join(names[k] for k in group) for group in carriers],
             "members": [" ".join(names[k] for k in group) for group in members],
         }
+    )
+
+
+def table_of_layer(selection: Selection, layer: Layer) -> Any:
+    """A row per feature that a layer of single features names."""
+    features, order = layer.features, {}
+    columns = selection.table_columns()
+    if layer.name == "associated":  # what it rests on comes first
+        order = {name: columns[name] for name in columns if name.endswith("_alone")}
+    sizes = {name: values[features] for name, values in selection.sizes().items()}
+    shown = {name: values[features] for name, values in (order | columns).items()}
+    own = {} if layer.name == "associated" else {"q_value_own": layer.q_values[features]}
+    named = [selection.names[k] for k in features]
+    return frame_of({"feature": named, **own, **shown, **sizes})
+
+
+def alone_columns(selection: Selection, features: Indices) -> dict[str, Any]:
+    """What is known of features alone, by name; intervals are those of the associated.
+
+    If R of m features are associated, each interval has confidence 1 - 0.05 R / m: then 95% of the
+    intervals of associated features hold the true effect in expectation (Benjamini and Yekutieli
+    2005).
+    """
+    alone, layer = selection.alone, selection.layer("associated")
+    effects = alone_effects(selection, features)
+    direction, which = effects.strongest()
+    share = max(len(layer.features), 1) / max(len(layer.tested), 1)
+    low, high = (ends[:, features] for ends in alone.intervals(1 - MISSED * share))
+    if len(effects.both_classes.names) > len(effects.names):
+        low, high = np.concatenate([low, -high]), np.concatenate([high, -low])
+    at = which, np.arange(len(features))
+    level = selection.fdr * share
+    found = np.isin(features, np.flatnonzero(selection.associated))
+    way = effects.by_column(effects.associated(found, level))
+    listed = effects.listed(way, in_shown_order(selection, effects.names))
+    return {
+        "p_value_alone": alone.p[features],
+        "q_value_alone": layer.q_values[features],
+        "direction_alone": direction,
+        **{f"{name}_alone": values for name, values in listed.items()},
+        "effect_alone": effects.sizes(which),
+        "effect_alone_low": low[at],
+        "effect_alone_high": high[at],
+    }
+
+
+def alone_effects(selection: Selection, features: Indices) -> Effects:
+    """Effects of features alone; copies, which may run backwards, have none."""
+    alone, everyone = selection.alone, np.arange(selection.n_features)
+    tested = (selection.leaders == everyone) & (selection.evidence.hypotheses[0] >= 0)
+    return Effects(
+        alone.targets,
+        selection.plot_data.labels,
+        alone.effects[:, features],
+        alone.p_by_target[:, features],
+        np.isin(features, alone.categories),
+        tested[features],
+        selection.unclear,
     )
 
 

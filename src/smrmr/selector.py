@@ -100,7 +100,7 @@ class SmRMR(Selector):
 
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}
 
-    fdr: float = 0.3
+    fdr: float = 0.1
     _: KW_ONLY
     control: Any = "auto"
     target: str = "auto"
@@ -121,7 +121,7 @@ class SmRMR(Selector):
     @classmethod
     def paper(
         cls,
-        fdr: float = 0.3,
+        fdr: float = 0.1,
         *,
         measure: Any = "pc(anchors=all)",
         penalty: Any = "mcp",

@@ -32,8 +32,8 @@ print(table.iloc[:4, :6].to_string())
 # Select
 # ------
 # The one number to choose is the level ``fdr``: the largest share of false genes, on average,
-# among those selected. At 0.1 we accept one in ten.
-selection = smrmr.SmRMR(fdr=0.1).fit(X, y).selection_
+# among those selected. At 0.1, the default, we accept one in ten.
+selection = smrmr.SmRMR().fit(X, y).selection_
 print(fill(str(selection), 74))
 
 # %%

@@ -56,7 +56,7 @@ def judge(selection):
     return findings
 
 
-naive = smrmr.select(snps, trait, smrmr.Recipe(fdr=0.1))
+naive = smrmr.select(snps, trait)
 findings = judge(naive)
 print(f"{len(findings)} findings, of which {(~findings['true']).sum()} are false")
 
@@ -83,7 +83,7 @@ plt.show()
 # -------------------------
 # ``covariates`` are adjusted for and never selected. Each SNP is now tested given all other SNPs
 # *and* the two components.
-adjusted = smrmr.select(snps, trait, smrmr.Recipe(fdr=0.1), covariates=components)
+adjusted = smrmr.select(snps, trait, covariates=components)
 findings = judge(adjusted)
 columns = ["feature", "size", "q_value", "direction", "may_carry_it", "true"]
 print(findings[columns].to_string(index=False, float_format="{:.1e}".format))

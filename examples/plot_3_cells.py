@@ -61,7 +61,7 @@ def marked(selection):
 # With cells as rows
 # ------------------
 # The answer goes into ``adata.var``, so we keep this one, which is wrong, in a copy.
-cells = smrmr.anndata.select(adata.copy(), "severity", recipe=smrmr.Recipe(fdr=0.1))
+cells = smrmr.anndata.select(adata.copy(), "severity")
 print(marked(cells))
 
 # %%
@@ -71,7 +71,7 @@ print(marked(cells))
 # With donors as rows
 # -------------------
 # All cells of a donor have the same severity, so donors are compared, by the means of their cells.
-donors = smrmr.anndata.select(adata, "severity", groups="donor", recipe=smrmr.Recipe(fdr=0.1))
+donors = smrmr.anndata.select(adata, "severity", groups="donor")
 print(marked(donors))
 
 # %%
@@ -115,7 +115,7 @@ obs = pd.DataFrame({"donor": donor, "type": kind}).astype({"donor": str})
 obs.index = [f"cell{i + 1:03d}" for i in range(len(obs))]
 typed = anndata.AnnData(sparse.csr_matrix(np.log1p(rng.poisson(rate))), obs)
 typed.var_names = genes[:60]
-selection = smrmr.anndata.select(typed, "type", groups="donor", recipe=smrmr.Recipe(fdr=0.1))
+selection = smrmr.anndata.select(typed, "type", groups="donor")
 print(f"{len(selection.selected)} of 60 genes found; marked by")
 for name, marking in typed.uns["smrmr"]["markers"].items():
     print(f"  {name}: {', '.join(marking)}")

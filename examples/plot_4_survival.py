@@ -45,7 +45,7 @@ print(pd.concat([outcome, known, genes.iloc[:, :3].round(2)], axis=1).head(4).to
 # Without covariates
 # ------------------
 # A table with a column of times and one of events is the target. ``target="survival"`` says so.
-recipe = smrmr.Recipe(fdr=0.1, target="survival")
+recipe = smrmr.Recipe(target="survival")
 naive = smrmr.select(genes, outcome, recipe)
 for name in naive.selected_names:
     print(name, "true" if name in true else "false")

@@ -48,7 +48,7 @@ for label, ranking in [
 # smrmr
 # -----
 # The level is given, and the number of features follows.
-selection = smrmr.select(X, y, smrmr.Recipe(fdr=0.1))
+selection = smrmr.select(X, y)
 chosen["smrmr"] = selection.selected_names
 columns = ["feature", "size", "q_value", "least_alike", "may_carry_it"]
 print(selection.findings()[columns].to_string(index=False, float_format="{:.2g}".format))
@@ -97,7 +97,7 @@ plt.show()
 # Look-alikes one by one
 # ----------------------
 # With ``alike=None`` only single features (and copies) are tested, not groups.
-single = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, alike=None))
+single = smrmr.select(X, y, smrmr.Recipe(alike=None))
 print(single.selected_names)
 
 # %%

@@ -69,41 +69,42 @@ def classes(folder):
 
 PAPER, DEFAULT = KnockoffFilter.paper, KnockoffFilter
 CASES = {
-    "default numbers": (numbers, Recipe(control=DEFAULT())),
-    "default classes": (classes, Recipe(control=DEFAULT())),
-    "paper numbers": (numbers, Recipe(control=PAPER())),
-    "paper classes": (classes, Recipe(control=PAPER())),
+    "default numbers": (numbers, Recipe(fdr=0.3, control=DEFAULT())),
+    "default classes": (classes, Recipe(fdr=0.3, control=DEFAULT())),
+    "paper numbers": (numbers, Recipe(fdr=0.3, control=PAPER())),
+    "paper classes": (classes, Recipe(fdr=0.3, control=PAPER())),
     "hsic": (
         lambda folder: drawn("2.a", 100, 120, 14),
-        Recipe(control=DEFAULT(measure="hsic", penalty="l1")),
+        Recipe(fdr=0.3, control=DEFAULT(measure="hsic", penalty="l1")),
     ),
-    "hsic classes": (classes, Recipe(control=DEFAULT(measure="hsic"))),
-    "hsic paper": (numbers, Recipe(control=PAPER(measure="hsic"))),
-    "non-linear": (lambda folder: drawn("2.c", 300, 400, 13), Recipe(control=DEFAULT())),
-    "ties": (of_three_levels, Recipe(control=DEFAULT())),
-    "copies": (with_copies, Recipe(control=DEFAULT())),
-    "source": (from_a_file, Recipe(control=DEFAULT())),
+    "hsic classes": (classes, Recipe(fdr=0.3, control=DEFAULT(measure="hsic"))),
+    "hsic paper": (numbers, Recipe(fdr=0.3, control=PAPER(measure="hsic"))),
+    "non-linear": (lambda folder: drawn("2.c", 300, 400, 13), Recipe(fdr=0.3, control=DEFAULT())),
+    "ties": (of_three_levels, Recipe(fdr=0.3, control=DEFAULT())),
+    "copies": (with_copies, Recipe(fdr=0.3, control=DEFAULT())),
+    "source": (from_a_file, Recipe(fdr=0.3, control=DEFAULT())),
     "draws": (numbers, Recipe(fdr=0.5, control=DEFAULT(n_draws=2))),
     "no screen": (lambda folder: drawn("1.d", 250, 100, 18), Recipe(fdr=0.2, control=DEFAULT())),
-    "dcor": (numbers, Recipe(control=DEFAULT(measure="dcor"))),
-    "pearson scad": (numbers, Recipe(control=DEFAULT(measure="pearson", penalty="scad"))),
-    "debiased": (numbers, Recipe(control=DEFAULT(lam="cv(debiased=true)"))),
+    "dcor": (numbers, Recipe(fdr=0.3, control=DEFAULT(measure="dcor"))),
+    "pearson scad": (numbers, Recipe(fdr=0.3, control=DEFAULT(measure="pearson", penalty="scad"))),
+    "debiased": (numbers, Recipe(fdr=0.3, control=DEFAULT(lam="cv(debiased=true)"))),
     "mvr": (
         numbers,
         Recipe(
+            fdr=0.3,
             control=DEFAULT(
                 knockoffs="gaussian(s=mvr, covariance=sample, copula=false)",
                 screening="split(recycle=false)",
                 lam="cv",
-            )
+            ),
         ),
     ),
-    "outputs": (of_two_outputs, Recipe(control=DEFAULT())),
+    "outputs": (of_two_outputs, Recipe(fdr=0.3, control=DEFAULT())),
     "given knockoffs": (
         lambda folder: drawn("1.d", 240, 100, 20),
-        Recipe(control=DEFAULT(knockoffs=lambda X, rng: rng.permuted(X, axis=0))),
+        Recipe(fdr=0.3, control=DEFAULT(knockoffs=lambda X, rng: rng.permuted(X, axis=0))),
     ),
-    "frame": (in_a_frame, Recipe(target="continuous", control=DEFAULT())),
+    "frame": (in_a_frame, Recipe(fdr=0.3, target="continuous", control=DEFAULT())),
 }
 
 

@@ -33,6 +33,7 @@ CELL_TYPES = (
     "Dendritic",
 )
 KINDS = ("well", "ill")
+LEVEL = 0.3  # of the reports whose pictures are kept
 
 
 def named(found: Selection, target: str, file: str = "cohort.csv") -> Selection:
@@ -50,13 +51,13 @@ def numbers() -> Selection:
     """A number that rises, falls, bends and spreads with a few genes."""
     X, rng = genes(200, 60)
     total = 2 * X["GENE1"] - 2 * X["GENE2"] + 2 * np.abs(X["GENE3"]) + rng.normal(size=200)
-    return named(select(X, total), "blood pressure")
+    return named(select(X, total, Recipe(LEVEL)), "blood pressure")
 
 
 def two_classes() -> Selection:
     X, rng = genes(160, 60)
     total = X["GENE1"] - X["GENE2"] + X["GENE3"] + 0.5 * rng.normal(size=160)
-    return named(select(X, np.where(total > 0, *KINDS)), "diagnosis")
+    return named(select(X, np.where(total > 0, *KINDS), Recipe(LEVEL)), "diagnosis")
 
 
 def ten_classes() -> Selection:
@@ -65,19 +66,19 @@ def ten_classes() -> Selection:
     kind = rng.integers(0, 10, size=200)
     for k in range(8):
         X.iloc[:, k] += 1.5 * np.isin(kind, [k, k + 1])
-    return named(select(X, np.array(CELL_TYPES)[kind]), "cell type")
+    return named(select(X, np.array(CELL_TYPES)[kind], Recipe(LEVEL)), "cell type")
 
 
 def skewed() -> Selection:
     data = simulate("2.c", 300, 95, random_state=1)
-    return named(select(data.X, data.y, Recipe(target="continuous")), "colony count")
+    return named(select(data.X, data.y, Recipe(LEVEL, target="continuous")), "colony count")
 
 
 def survival() -> Selection:
     X, rng = genes(250, 40)
     time = rng.exponential(np.exp(-X["GENE1"] + X["GENE2"]))
     y = pd.DataFrame({"event": rng.random(250) < 0.7, "time": time})
-    return named(select(X, y, Recipe(target="survival")), "months")
+    return named(select(X, y, Recipe(LEVEL, target="survival")), "months")
 
 
 def counts() -> Selection:
@@ -89,12 +90,12 @@ def counts() -> Selection:
         rate[kind == k, 2 * k : 2 * k + 2] = 1.5
     X = pd.DataFrame(rng.poisson(rng.gamma(1.0, rate)) * 1.0)
     X.columns = [f"GENE{k}" for k in range(1, 21)]
-    return named(select(X, np.array(CELL_TYPES)[kind]), "cell type", "cells.h5ad")
+    return named(select(X, np.array(CELL_TYPES)[kind], Recipe(LEVEL)), "cell type", "cells.h5ad")
 
 
 def one_finding() -> Selection:
     X, rng = genes(120, 60)
-    return named(select(X, X["GENE7"] + rng.normal(size=120)), "weight")
+    return named(select(X, X["GENE7"] + rng.normal(size=120), Recipe(LEVEL)), "weight")
 
 
 def sixty_findings() -> Selection:
@@ -111,12 +112,12 @@ def groups() -> Selection:
     X = pd.DataFrame(block + 0.1 * rng.normal(size=(150, 60)))
     X.columns = [f"rs{1000 + k}" for k in range(60)]
     y = block[:, 0] - block[:, 25] + X["rs1052"] + rng.normal(size=150)
-    return named(select(X, y), "height", "chr7.bed")
+    return named(select(X, y, Recipe(LEVEL)), "height", "chr7.bed")
 
 
 def empty() -> Selection:
     X, rng = genes(100, 60)
-    return named(select(X, np.where(rng.random(100) < 0.5, *KINDS)), "diagnosis")
+    return named(select(X, np.where(rng.random(100) < 0.5, *KINDS), Recipe(LEVEL)), "diagnosis")
 
 
 def draws() -> Selection:
@@ -136,7 +137,9 @@ def covariates() -> Selection:
     age = rng.uniform(20, 80, size=200)
     X["GENE1"] += 0.06 * age
     y = 0.1 * age + 2 * X["GENE2"] + rng.normal(size=200)
-    return named(select(X, y, covariates=pd.DataFrame({"age": age})), "blood pressure")
+    return named(
+        select(X, y, Recipe(LEVEL), covariates=pd.DataFrame({"age": age})), "blood pressure"
+    )
 
 
 CASES: dict[str, Callable[[], Selection]] = {

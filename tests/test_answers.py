@@ -117,7 +117,7 @@ def test_words_and_correlations_are_those_of_the_data(rng):
     X = rng.normal(size=(400, 8))
     y = X[:, 0] - X[:, 1] + X[:, 2] ** 2 + 2 * (X[:, 3] > 0.5) + 0.3 * rng.normal(size=400)
     for control in CONTROLS:
-        selection = select(X, y, Recipe(control=control), rng=0)
+        selection = select(X, y, Recipe(fdr=0.3, control=control), rng=0)
         frame = selection.to_frame().set_index("feature").loc[[f"x{k}" for k in range(8)]]
         assert frame["shape"][:4].tolist() == ["rises", "falls", "U", "threshold"]
         for k in range(4):
@@ -397,7 +397,7 @@ def test_kept_fits_are_fresh_fits(control, tmp_path):
 def test_other_data_and_other_settings_are_other_fits(tmp_path):
     """Law: whatever the evidence depends on makes another fit; a seed that is not known none."""
     X, y = small()
-    base = SmRMR(control="knockoffs(lam=0.01)", random_state=0, memory=str(tmp_path))
+    base = SmRMR(0.3, control="knockoffs(lam=0.01)", random_state=0, memory=str(tmp_path))
     cases = [
         ({}, X, y), ({}, X[:, ::-1], y), ({}, X, -y), ({"random_state": 1}, X, y),
         ({"control__penalty": "l1"}, X, y), ({"always_keep": ["x3"]}, X, y),

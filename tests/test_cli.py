@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import fields
 from importlib.metadata import version
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -16,7 +17,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from doc_blocks import run_command
-from smrmr import Recipe, simulate
+from smrmr import Recipe, SmRMR, simulate
 from smrmr.cli.commands import app
 from smrmr.paper import KnockoffFilter
 from smrmr.settings import write_setting
@@ -28,6 +29,19 @@ def run(*arguments, cwd=None):
     return subprocess.run(
         [sys.executable, "-m", "smrmr", *arguments], capture_output=True, text=True, cwd=cwd
     )
+
+
+def test_one_level_by_default_everywhere():
+    """Oracle: the number that the page on choices, and the first page, give as the default."""
+    docs = Path(__file__).parents[1] / "docs"
+    (level,) = re.findall(r"([\d.]+) is the default", (docs / "choose.md").read_text("utf-8"))
+    (first,) = re.findall(r"level is ([\d.]+), the default", (docs / "start.md").read_text("utf-8"))
+    assert first == level
+    told = [Recipe().fdr, SmRMR().fdr, SmRMR.paper().fdr]
+    for command in ("select", "demo"):
+        (option,) = (o for o in get_command(app).commands[command].params if o.name == "fdr")
+        told.append(option.default)
+    assert told == [float(level)] * 5
 
 
 @pytest.mark.parametrize("options", [[], ["--control", "knockoffs"]])

@@ -136,7 +136,7 @@ def test_a_scheduler_that_is_not_there_is_named(tmp_path):
 @pytest.mark.parametrize("control", ["tests", "knockoffs"])
 def test_threads_of_the_user_may_select_at_the_same_time(control, data):
     drawn, _ = data
-    settings = Recipe(control=control)
+    settings = Recipe(fdr=0.3, control=control)
     found = {}
 
     def one(seed):

@@ -461,7 +461,7 @@ def test_select_writes_what_it_found(table, tmp_path):
     assert selected["feature"].tolist() == saved["selected"]
     assert len(saved["source"]["data.csv"]) == 64
     assert saved["source"]["target column"] == "y"
-    assert saved["settings"]["fdr"] == 0.3
+    assert saved["settings"]["fdr"] == 0.1
     true = {f"x{k}" for k in data.support}
     assert len(true & set(saved["selected"])) >= 3
     for feature in saved["selected"]:

@@ -108,7 +108,7 @@ def test_no_value_of_a_row_leaves_unless_asked_for():
     data = simulate("1.d", 100, 95, random_state=2)
     secret = {*data.X.ravel().tolist(), *data.y.tolist()}
     for keep_data in (False, True):
-        selector = SmRMR(keep_data=keep_data, random_state=2).fit(data.X, data.y)
+        selector = SmRMR(fdr=0.3, keep_data=keep_data, random_state=2).fit(data.X, data.y)
         found = selector.selection_
         assert bool(secret & written_values(found.to_json())) == keep_data
         pickled = pickle.dumps(selector)

@@ -256,7 +256,7 @@ def test_warnings_name_options_and_have_lines_of_their_own(table):
     assert done.exit_code == 0, done.output
     first, reach, warned, last = done.stderr.splitlines()
     assert first == "Reading table.csv"
-    assert reach.startswith("Level 0.3 among ")
+    assert reach.startswith("Level 0.1 among ")
     assert warned.startswith("Warning: y has 2 whole-numbered levels")
     assert "--target-type continuous if they are quantities" in warned
     assert "target=" not in warned

@@ -19,7 +19,7 @@ WIDTH, HEIGHT, COLOURS = 1000, 830, 64
 
 def take_picture() -> None:
     table = smrmr.load_example()
-    found = smrmr.SmRMR(fdr=0.1).fit(table.drop(columns="response"), table["response"])
+    found = smrmr.SmRMR().fit(table.drop(columns="response"), table["response"])
     with TemporaryDirectory() as folder:
         page = found.selection_.report(Path(folder) / "report.html")
         taken = Path(folder) / "report.png"

@@ -39,12 +39,15 @@ FROM_DISK = 1_000_000, 100
 FROM_NPY = """
 import numpy, smrmr
 source = smrmr.data.open_columns("X.npy")
-found = smrmr.select(source, numpy.load("y.npy"), smrmr.Recipe(n_jobs=2))
+found = smrmr.select(source, numpy.load("y.npy"), smrmr.Recipe(fdr=0.3, n_jobs=2))
 print(*found.selected, sep="\\n")
 """
 SELECTIONS = {  # what a new process of Python is given
     "X.npy": ["-W", "ignore", "-c", FROM_NPY],
-    "table.parquet": ["-m", "smrmr", "select", "table.parquet", "--target", "y", "--jobs", "2"],
+    "table.parquet": [
+        *["-m", "smrmr", "select", "table.parquet", "--target", "y"],
+        *["--fdr", "0.3", "--jobs", "2"],
+    ],
 }
 
 
@@ -62,7 +65,7 @@ def measure(control, n, p, n_jobs):
     import smrmr
 
     warnings.simplefilter("ignore")
-    selector = smrmr.SmRMR(control=control, n_jobs=n_jobs, random_state=0)
+    selector = smrmr.SmRMR(fdr=0.3, control=control, n_jobs=n_jobs, random_state=0)
     selector.fit(*table(max(60, min(n, 12_000)), p=12))  # compiles
     X, y = table(n, p)
     clock, cpu = perf_counter(), process_time()

@@ -67,7 +67,7 @@ def from_memory(path, p, jobs):
 
 def whole_fit(path, p, jobs):
     source, y = narrowed(path, p), np.load(path.with_suffix(".npy"))
-    recipe = smrmr.Recipe(control="knockoffs", target="classes", n_jobs=jobs)
+    recipe = smrmr.Recipe(fdr=0.3, control="knockoffs", target="classes", n_jobs=jobs)
 
     def fit():
         found = smrmr.select(source, y, recipe, rng=0)

@@ -28,6 +28,7 @@ from smrmr.pipeline import select_from
 
 CLASSES = (2, 5, 10, 20, 30, 50, 75, 100, 120, 149)
 N = 150
+LEVEL = 0.3  # as in the paper
 
 
 def fresh_noise(values, rng):
@@ -47,7 +48,7 @@ def selected(X, codes, control, seed):
         target = Target("classes", codes.astype(float), names)
     else:
         target = Target("continuous", codes)
-    recipe = Recipe(control=control, alike=None, n_jobs=1)
+    recipe = Recipe(fdr=LEVEL, control=control, alike=None, n_jobs=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return select_from(Study(as_columns(X), target), recipe, seed)

@@ -26,13 +26,14 @@ RECIPES = {
     "no recycling": "knockoffs(lam=cv, screening=split(recycle=false))",
     "five draws": "knockoffs(lam=cv, n_draws=5)",
 }
+LEVEL = 0.3  # as in the paper
 
 
 def one(design, control, seed, n=200, p=500):
     warnings.simplefilter("ignore")  # one good draw in a hundred fails its diagnosis
     data = smrmr.simulate(design, n, p, random_state=[7, seed])
     found = smrmr.select(
-        data.X, data.y, smrmr.Recipe(target=data.target, control=control), rng=seed
+        data.X, data.y, smrmr.Recipe(fdr=LEVEL, target=data.target, control=control), rng=seed
     )
     hits = np.isin(found.selected, data.support).sum()
     false = (len(found.selected) - hits) / max(len(found.selected), 1)

@@ -99,7 +99,7 @@ def select(
     >>> counts = np.random.default_rng(0).poisson(1, (120, 30)).astype(float)
     >>> adata = anndata.AnnData(scipy.sparse.csr_matrix(counts))
     >>> adata.obs["label"] = np.where(counts[:, 3] > 1, "ill", "well")
-    >>> found = smrmr.anndata.select(adata, "label", recipe=smrmr.Recipe(fdr=0.1))
+    >>> found = smrmr.anndata.select(adata, "label")
     >>> adata.var_names[adata.var["smrmr_selected"]].tolist()
     ['3']
     """

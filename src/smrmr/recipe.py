@@ -77,7 +77,7 @@ class Recipe:
     smrmr.problems.Problem: fdr=20 is not a level between 0 and 1, both excluded; 0.2 is common.
     """
 
-    fdr: float = 0.3
+    fdr: float = 0.1
     control: str | Controller = "auto"
     target: str = "auto"
     on_empty: str = "none"

@@ -86,7 +86,7 @@ class SmRMR(Selector):
 
     >>> from smrmr import SmRMR, simulate
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> selector = SmRMR(fdr=0.1).fit(data.X, data.y)
+    >>> selector = SmRMR().fit(data.X, data.y)
     >>> selector.transform(data.X).shape, selector.get_support(indices=True).tolist()
     ((80, 2), [0, 5])
 
@@ -100,7 +100,7 @@ class SmRMR(Selector):
 
     _strategies: ClassVar[dict[str, Callable[[Any], Any]]] = {"control": as_control}
 
-    fdr: float = 0.3
+    fdr: float = 0.1
     _: KW_ONLY
     control: Any = "auto"
     target: str = "auto"
@@ -121,7 +121,7 @@ class SmRMR(Selector):
     @classmethod
     def paper(
         cls,
-        fdr: float = 0.3,
+        fdr: float = 0.1,
         *,
         measure: Any = "pc(anchors=all)",
         penalty: Any = "mcp",
@@ -132,7 +132,8 @@ class SmRMR(Selector):
         Parameters
         ----------
         fdr
-            Largest expected share of false features among those selected.
+            Largest expected share of false features among those selected. The paper's experiments
+            used 0.3.
         measure, penalty
             Those of `KnockoffFilter`.
         **settings

@@ -111,7 +111,7 @@ def select(
         Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr, R; - for stdin."),
     ] = None,
     target: Column = None,
-    fdr: float = 0.3,
+    fdr: float = 0.1,
     control: str = "auto",
     measure: str | None = None,
     penalty: str | None = None,
@@ -143,7 +143,7 @@ def select(
 
     Writes selected.csv, groups.csv, features.csv, selection.json and report.html.
 
-    Example: smrmr example > table.csv && smrmr select table.csv --target response --fdr 0.1
+    Example: smrmr example > table.csv && smrmr select table.csv --target response
     """
     from .actions import select_features
 
@@ -234,7 +234,7 @@ def demo(
     design: Annotated[str, Option(help=f"One of {DESIGNS}.")] = "2.c",
     n: Annotated[int, Option(help="Number of samples.")] = 500,
     p: Annotated[int, Option(help="Number of features.")] = 2000,
-    fdr: float = 0.3,
+    fdr: float = 0.1,
     control: str = "auto",
     seed: DrawSeed = 0,
     out: Annotated[Path, Option(help="Folder to write.")] = Path("smrmr-demo"),

@@ -27,10 +27,10 @@ def card(selection: Selection) -> str:
 
     Examples
     --------
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> from smrmr.report import card
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y)
     >>> card(found).count("<tr>")
     3
     """
@@ -63,10 +63,10 @@ def brief(selection: Selection) -> str:
 
     Examples
     --------
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> from smrmr.report import brief
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y)
     >>> print(brief(found).splitlines()[0])
     Selection: 2 features at FDR 0.1, of 12 features and 80 rows
     """

@@ -86,10 +86,10 @@ def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
 
     Examples
     --------
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> from smrmr.report import statement
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y)
     >>> statement(found).split(". ")[0]
     '2 features selected at FDR 0.1'
     """
@@ -119,10 +119,10 @@ def statement_with_advice(selection: Selection) -> str:
 
     Examples
     --------
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> from smrmr.report import statement, statement_with_advice
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y)
     >>> statement_with_advice(found) == statement(found)  # something was selected
     True
     """
@@ -171,10 +171,10 @@ def explain(selection: Selection, feature: str | int) -> str:
 
     Examples
     --------
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> from smrmr.report import explain
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y)
     >>> explain(found, "x5").split(" (")[0]
     'x5 is selected at FDR 0.1'
     """

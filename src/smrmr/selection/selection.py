@@ -116,9 +116,9 @@ class Selection:
 
     Examples
     --------
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y)
     >>> sorted(found.selected_names), sorted(found.selected.tolist())
     (['x0', 'x5'], [0, 5])
     >>> found.outcome("x1"), found.shapes[5], bool(found.q_values[5] < 0.01)
@@ -609,13 +609,13 @@ class Selection:
         x0 is high in red, x1 is high in blue; green is low in both:
 
         >>> import numpy as np
-        >>> from smrmr import Recipe, select
+        >>> from smrmr import select
         >>> rng = np.random.default_rng(0)
         >>> y = np.repeat(["red", "green", "blue"], 50)
         >>> X = rng.normal(size=(150, 20))
         >>> X[:50, 0] += 2
         >>> X[100:, 1] += 2
-        >>> found = select(X, y, Recipe(fdr=0.1)).markers()
+        >>> found = select(X, y).markers()
         >>> found[found["direction"] == "higher"][["class", "feature"]].to_dict("split")["data"]
         [['blue', 'x1'], ['red', 'x0']]
         """

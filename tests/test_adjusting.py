@@ -368,7 +368,7 @@ def test_kept_features_are_covariates(rng):
     kept = SmRMR(fdr=0.1, always_keep=["g20", "g5"]).fit(frame, y)
     given = select(frame.drop(columns=["g20", "g5"]), y, covariates=frame[["g5", "g20"]])
     others = np.delete(np.arange(40), [5, 20])
-    np.testing.assert_allclose(kept.p_values_[others], given.p_values, rtol=1e-6)
+    np.testing.assert_allclose(kept.pvalues_[others], given.p_values, rtol=1e-6)
     assert {"g5", "g20", "g21"} <= set(kept.get_feature_names_out())
     assert kept.selection_.outcome("g5") == "always kept"
     assert "always kept, as requested" in kept.selection_.explain("g20")
@@ -385,7 +385,7 @@ def test_missing_values_are_filled_with_what_fit_learned(rng):
     expected = SmRMR(fdr=0.1).fit(imputer.transform(X[:100]), y[:100])
     for form in (np.asarray, pd.DataFrame):
         model = SmRMR(fdr=0.1, missing="impute-median").fit(form(X[:100]), y[:100])
-        np.testing.assert_array_equal(model.p_values_, expected.p_values_)
+        np.testing.assert_array_equal(model.pvalues_, expected.pvalues_)
         kept = np.asarray(model.transform(form(X[100:])))
         np.testing.assert_allclose(kept, imputer.transform(X[100:])[:, model.support_])
         with pytest.raises(ValueError, match="missing or infinite values"):
@@ -407,7 +407,7 @@ def test_metadata_reaches_a_pipeline(rng):
         selector = SmRMR(fdr=0.1).set_fit_request(covariates=True, groups=False)
         made = make_pipeline(selector).fit(X, y, covariates={"batch": batch})
     alone = SmRMR(fdr=0.1).fit(X, y, covariates={"batch": batch})
-    np.testing.assert_array_equal(made[0].p_values_, alone.p_values_)
+    np.testing.assert_array_equal(made[0].pvalues_, alone.pvalues_)
 
 
 def test_fit_takes_means_of_groups(rng):

@@ -147,8 +147,8 @@ def test_many_rows_answer_alike_in_any_order(rng):
     X = rng.standard_normal((n, 6))
     y = X[:, 0] + X[:, 1] ** 2 + rng.standard_normal(n)
     order = rng.permutation(n)
-    first = SmRMR(alike=None, n_jobs=1).fit(X, y).p_values_
-    again = SmRMR(alike=None, n_jobs=2).fit(X[order], y[order]).p_values_
+    first = SmRMR(alike=None, n_jobs=1).fit(X, y).pvalues_
+    again = SmRMR(alike=None, n_jobs=2).fit(X[order], y[order]).pvalues_
     np.testing.assert_array_equal(first, again)
     assert first[:2].max() < 1e-20
     assert first[2:].min() > 1e-4

@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from smrmr import Recipe, SmRMR, select, simulate
 from smrmr.measures import ProjectionCorrelation
 from smrmr.paper import L1, MCP, SCAD, KnockoffFilter
+from smrmr.problems import DataWarning
 
 doubtful = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
 
@@ -28,23 +29,25 @@ def data():
 
 
 @doubtful
-@pytest.mark.filterwarnings("ignore:y has .* whole-numbered", "ignore:columns .* have fewer")
+@pytest.mark.filterwarnings(
+    "ignore:y has .* whole-numbered",
+    "ignore:columns .* have fewer",
+    "ignore:no feature was selected",
+)
 @pytest.mark.parametrize(
     ("estimator", "check"),
     [
         pytest.param(*case, marks=marks)
-        for control, marks in (("knockoffs", pytest.mark.slow), ("tests", ()))
-        for case in estimator_checks_generator(
-            SmRMR(control=control, on_empty="best", random_state=0)
+        for estimator, marks in (
+            (SmRMR(control="knockoffs", random_state=0), pytest.mark.slow),
+            (SmRMR(), ()),
         )
+        for case in estimator_checks_generator(estimator)
     ],
     ids=lambda value: str(getattr(getattr(value, "func", value), "__name__", value)),
 )
 def test_scikit_learn_checks(estimator, check):
-    """All of them, none expected to fail; the estimator is the same with every controller.
-
-    Several ask for columns where X is noise, so for the best one where nothing is selected.
-    """
+    """All of them at the defaults, none expected to fail; so with the other controller."""
     check(estimator)
 
 
@@ -135,7 +138,7 @@ def test_clone_and_pickle_keep_everything(control, data):
         ("tests", "no p-value is small enough among"),
     ],
 )
-def test_an_empty_selection_is_an_answer_that_no_pipeline_can_take(control, why, rng):
+def test_an_empty_selection_has_no_columns_and_says_what_to_do(control, why, rng):
     """Law: never scikit-learn's message; ours says why and what to do, and doing it works."""
     X, y = rng.normal(size=(60, 20)), rng.normal(size=60)
     selector = SmRMR(fdr=0.05, control=control, random_state=0)
@@ -143,15 +146,22 @@ def test_an_empty_selection_is_an_answer_that_no_pipeline_can_take(control, why,
     assert fitted.selected_.size == 0
     assert fitted.get_feature_names_out().size == 0
     assert why in str(fitted.selection_)
+    with pytest.warns(DataWarning, match="no feature was selected") as told:
+        out = fitted.transform(X)
+    assert out.shape == (60, 0)
+    said = [str(told[0].message)]
+    strict = clone(selector).set_params(on_empty="raise")
     for fail in (
-        lambda: fitted.transform(X),
-        lambda: clone(selector).fit_transform(X, y),
-        lambda: make_pipeline(clone(selector), LinearRegression()).fit(X, y),
+        lambda: strict.fit_transform(X, y),
+        lambda: make_pipeline(strict, LinearRegression()).fit(X, y),
     ):
         with pytest.raises(ValueError, match="no feature was selected") as error:
             fail()
-        assert why in str(error.value)
-        assert 'on_empty="best" or n_features=10' in str(error.value)
+        said.append(str(error.value))
+    assert len(told) == 1
+    for message in said:
+        assert why in message
+        assert 'on_empty="best" or n_features=10' in message
     for settings, n in (({"on_empty": "best"}, 1), ({"n_features": 10}, 10)):
         chain = make_pipeline(clone(selector).set_params(**settings), LinearRegression())
         assert chain.fit(X, y)[0].transform(X).shape == (60, n)

@@ -38,7 +38,7 @@ def study(seed):
     """Null p-values over nominal, then the share of true found and of false among found."""
     X, y, true = table(seed)
     selector = smrmr.SmRMR(alike=None, fdr=LEVELS[0]).fit(X, y)
-    null = np.delete(selector.p_values_, sorted(true))
+    null = np.delete(selector.pvalues_, sorted(true))
     row = [np.mean(null <= level) / level for level in (0.05, 0.01)]
     for level in LEVELS:
         found = set(selector.selection_.at(level).selected.tolist())

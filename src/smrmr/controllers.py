@@ -73,9 +73,6 @@ class Evidence(Decidable, Protocol):
     def members_of(self, hypothesis: int) -> Indices:
         """Features that a hypothesis is about, its representative first."""
 
-    def carriers_of(self, hypothesis: int) -> Indices:
-        """Members one of which carries the association of the group, with 95% confidence."""
-
 
 class Controller(Protocol):
     """A way to control how many of the selected features are false: a frozen dataclass."""

@@ -12,7 +12,8 @@ from .types import Indices, Vector
 
 ROUNDING = 1e-12  # 0.3 + 0.05 + 0.05 counts as 0.4
 STEP = 0.05  # by which the relaxed rule raises the level
-ON_EMPTY = ("none", "best", "relax")
+LEVELS = (0.1, 0.2, 0.3)  # whose answers are reported, whatever the level requested
+ON_EMPTY = ("none", "raise", "best", "relax")
 
 
 @dataclass(frozen=True, eq=False)

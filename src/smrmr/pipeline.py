@@ -13,10 +13,11 @@ from numpy.random import Generator
 from .conditional.marginal import marginal_tests
 from .conditional.statistics import DEFAULT_STATISTICS, as_statistics
 from .data.study import Study, read_study
-from .decision import decide_with_fallback
+from .decision import LEVELS, decide_with_fallback
 from .features.alike import likeness_to
 from .features.groups import find_groups
 from .features.rank_table import RankTable
+from .layers.carriers import find_carriers
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
@@ -139,6 +140,13 @@ def select_from(
     alone = marginal_tests(study, ranks, copies, statistics, work)
     evidence = control.weigh(study, ranks, groups, alone, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
+    with work.stage("credible sets"):
+        levels = {decision.level, *LEVELS}
+        at_levels = [decision, *(evidence.decide(level) for level in levels)]
+        selectable = np.unique(np.concatenate([made.selected for made in at_levels])).tolist()
+        carriers = find_carriers(
+            study, ranks, evidence, selectable, decision.selected, copies.leaders, work
+        )
     with work.stage("figures", steps=True):
         shapes, keep_data = Shapes(study.target), recipe.keep_data
         plot_data = summarise_for_plots(
@@ -162,6 +170,7 @@ def select_from(
         alone=alone,
         evidence=evidence,
         decision=decision,
+        groups_carried=carriers,
         plot_data=plot_data,
         trends=trends,
         likeness=tuple(likeness_to(ranks, each) for each in representatives),

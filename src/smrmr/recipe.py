@@ -32,9 +32,10 @@ class Recipe:
         How y is read: ``"continuous"``, ``"classes"``, ``"ordinal"`` (stages, of which only the
         order counts), ``"survival"`` (events and times) or ``"auto"``.
     on_empty
-        What to do when the level selects nothing: ``"none"`` (an empty selection is a result),
-        ``"best"`` (take the best feature) or ``"relax"`` (raise the level until something is
-        selected, SmRMR2 in the paper); the last two carry no guarantee.
+        What to do when the level selects nothing: ``"none"`` (an empty selection is a result, and
+        `SmRMR.transform` warns), ``"raise"`` (`SmRMR.transform` raises an error), ``"best"`` (take
+        the best feature) or ``"relax"`` (raise the level until something is selected, SmRMR2 in the
+        paper); the last two carry no guarantee.
     n_features
         Take so many features, best first, whatever the level, and without guarantee.
     alike

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass, fields
@@ -19,10 +20,11 @@ from .docstrings import taking_over
 from .estimator import Selector
 from .paper import KnockoffFilter
 from .pipeline import select_cached
-from .problems import Problem, setting
+from .problems import Problem, setting, warn
 from .recipe import Recipe
 from .runs.progress import progress_bars
 from .selection import Selection
+from .selection.layers import LAYERS, Layer
 from .settings import check_choice
 from .types import Data, Indices, Vector
 
@@ -50,10 +52,18 @@ class SmRMR(Selector):
 
     Single settings of `control` can be reached by names such as ``control__rule``, of
     knockoffs ``control__screening__share`` and so on, in grid searches too. Where no feature was
-    selected `transform` raises an error that says what to do.
+    selected `transform` warns, says what to do, and returns no columns.
 
     Parameters
     ----------
+    answer
+        The layer of the answer that `transform` keeps: ``"signals"`` (features and groups that add
+        to all others), ``"associated"`` (features that depend on the target, each alone), ``"own"``
+        (single features that add to all others, look-alikes among these) or ``"panel"`` (few,
+        relevant, not redundant, to predict with). All of them are in `selection_`.
+    n_features
+        Take so many features of that layer, best first, whatever the level, and without guarantee;
+        of the panel, whose size is otherwise chosen by cross-validation, this is the size.
     keep
         What `transform` keeps of a selected group: its ``"representative"``, or ``"all"`` members.
     missing
@@ -76,9 +86,10 @@ class SmRMR(Selector):
         The whole `Selection`: what became of all features, ``at(fdr=...)``, ``explain(...)``.
     support_, selected_
         Mask and positions (best first) of the features that `transform` keeps.
-    q_values_
-        Smallest level that selects each feature. What it comes from are the properties `p_values_`,
-        of tests, and `W_`, of knockoffs.
+    pvalues_, q_values_, scores_
+        Of every feature in the layer that `answer` names: its p-value (of knockoffs NaN), the
+        smallest level that selects it, and what features are ranked by. Importances of knockoffs
+        are the property `W_`.
 
     Examples
     --------
@@ -102,6 +113,7 @@ class SmRMR(Selector):
 
     fdr: float = 0.1
     _: KW_ONLY
+    answer: str = "signals"
     control: Any = "auto"
     target: str = "auto"
     on_empty: str = "none"
@@ -192,10 +204,11 @@ class SmRMR(Selector):
             )
         if unknown:
             raise TypeError(f"fit() got an unexpected keyword argument {next(iter(unknown))!r}")
+        check_choice("answer", self.answer, tuple(LAYERS))
         check_choice("keep", self.keep, ("representative", "all"))
         check_choice("missing", self.missing, FILLING)
         X = self._filled(X, learn=True)
-        recipe = Recipe(**{f.name: getattr(self, f.name) for f in fields(Recipe)})
+        recipe = self._recipe()
         beside = {"covariates": covariates, "groups": groups, "aggregate": aggregate}
         study = self._read(X, y, self.target, **beside, always_keep=self.always_keep)
         if logger.isEnabledFor(logging.INFO):
@@ -206,14 +219,34 @@ class SmRMR(Selector):
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_cached(study, recipe, self.random_state, progress, self.memory)
         self.selection_: Selection = found
-        groups = [np.empty(0, np.intp), *found.members]
-        self.selected_: Indices = (
-            found.selected if self.keep == "representative" else np.concatenate(groups)
-        )
+        layer = found.layer(self.answer)
+        self.selected_: Indices = self._kept(layer)
         kept = np.concatenate([self.selected_, found.always_kept])
         self.support_ = np.isin(np.arange(found.n_features), kept)
-        self.q_values_: Vector = found.q_values
+        self.pvalues_: Vector = layer.p_values
+        self.q_values_: Vector = layer.q_values
+        self.scores_: Vector = layer.scores
         return self
+
+    def _recipe(self) -> Recipe:
+        """What to do; a number of features is one of signals, or of the layer that is kept."""
+        settings = {f.name: getattr(self, f.name) for f in fields(Recipe)}
+        if self.answer != "signals":
+            settings["n_features"] = None
+        return Recipe(**settings)
+
+    def _kept(self, layer: Layer) -> Indices:
+        """Features of the layer, or all members of their groups; as many as were requested."""
+        found, features = self.selection_, layer.features
+        if self.n_features is not None and layer.name in ("associated", "own"):
+            order = np.lexsort((-found.relevance[layer.tested], layer.p_values[layer.tested]))
+            features = layer.tested[order][: self.n_features]
+        if self.keep == "representative":
+            return features
+        groups = found.members
+        if layer.name != "signals":
+            groups = tuple(np.flatnonzero(found.leaders == k) for k in features)
+        return np.concatenate([np.empty(0, np.intp), *groups])
 
     def transform(self, X: Data) -> Any:
         """Keep the selected features and those always kept, missing values filled as in `fit`.
@@ -226,18 +259,25 @@ class SmRMR(Selector):
         Returns
         -------
         ndarray, sparse matrix or table
-            The columns that were selected.
+            The columns that were selected; without any where nothing was, with a warning that says
+            what to do.
 
         Raises
         ------
         ValueError
-            If nothing was selected, which no next step could take: raise `fdr`, or set `on_empty`
-            to ``"best"``. If X has other columns than in `fit`.
+            If nothing was selected and `on_empty` is ``"raise"``. If X has other columns than in
+            `fit`.
         """
         check_is_fitted(self)
-        if not self.support_.any():
-            raise ValueError(f"no feature was selected. {self.selection_}")
-        return super().transform(self._filled(X))
+        if self.support_.any():
+            return super().transform(self._filled(X))
+        said = f"no feature was selected. {self.selection_}"
+        if self.on_empty == "raise":
+            raise ValueError(said)
+        warn(said)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "No features were selected")  # says the same, briefly
+            return super().transform(self._filled(X))
 
     def _filled(self, X: Data, learn: bool = False) -> Data:
         """X without missing values, if they are to be filled."""
@@ -265,8 +305,3 @@ class SmRMR(Selector):
     def W_(self) -> Vector:  # noqa: N802 the paper's letter
         """Importance of every feature, of knockoffs alone."""
         return self.selection_.W
-
-    @property
-    def p_values_(self) -> Vector:
-        """p-value of every feature given all others, of tests alone."""
-        return self.selection_.p_values

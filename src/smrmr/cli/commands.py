@@ -141,7 +141,8 @@ def select(
 ) -> None:
     """Select the features of a table that are associated with its target.
 
-    Writes selected.csv, groups.csv, features.csv, selection.json and report.html.
+    Writes report.html, selected.csv, associated.csv, own.csv, groups.csv, features.csv and
+    selection.json.
 
     Example: smrmr example > table.csv && smrmr select table.csv --target response
     """

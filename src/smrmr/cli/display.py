@@ -12,13 +12,24 @@ from rich.table import Table
 
 from ..conditional.evidence import ConditionalEvidence
 from ..data.messages import named
-from ..report.words import counts_by_level, level_that_selects, say, statement
+from ..report.statement import statement
+from ..report.words import counts_by_level, level_that_selects, say
 from ..selection import Selection
 from ..types import Indices
 from .options import STAGES
 
 MOST_IN_DEMO = 12  # findings, with which a demo fits a screen of 24 lines
-MOST_IN_GROUP = 2  # names beside the representative
+MOST_IN_SET = 2  # members of a credible set that are named
+MOST_ASSOCIATED = 5  # associated features that are listed where nothing is selected
+LABELS = {  # heads of columns, short enough for a terminal
+    "p_value": "p given others",
+    "p_value_alone": "p alone",
+    "q_value": "q-value",
+    "q_value_alone": "q alone",
+    "direction_alone": "direction alone",
+    "effect_alone": "effect alone",
+    "shape": "shape alone",
+}
 # of this run, not of the next
 HERE = ("file", "config", "resume", "run_dir", "json", "on_empty", "overwrite", "quiet")
 
@@ -30,9 +41,10 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
     if found.selected.size:
         beside = _groups(found) if found.n_groups else _neighbours(found)
         said.print(drawn(_shown(found), beside))
-    elif len(near_misses := found.near_misses()):
-        title = "Near misses, to be tested on new data, not findings"
-        said.print(drawn(near_misses.drop(columns="status"), title=title, title_justify="left"))
+    else:
+        for title, table in _instead(found).items():
+            if len(table):
+                said.print(drawn(table, title=title, title_justify="left"))
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
         said.print(line, highlight=False, markup=False, soft_wrap=True)
@@ -58,6 +70,19 @@ def show_demo(found: Selection, true: Indices, design: str, seconds: float) -> N
     )
 
 
+def _instead(found: Selection) -> dict[str, Any]:
+    """What to look at where nothing is selected: associated features and near misses, by title."""
+    table, most = found.findings("associated"), MOST_ASSOCIATED
+    listed = ("feature", "p_value_alone", "q_value_alone", "direction_alone", "effect_alone")
+    count = f"the first {most} of {len(table):,}" if len(table) > most else f"all {len(table)}"
+    return {
+        f"Associated alone, {count}": table[[*listed]][:most],
+        "Near misses given all others, to be tested on new data, not findings": (
+            found.near_misses(MOST_ASSOCIATED).drop(columns="status")
+        ),
+    }
+
+
 def _shown(found: Selection) -> Any:
     """The findings, with what the controller shows of them."""
     return found.findings()[["feature", *found.presentation.shown(found)]]
@@ -66,16 +91,21 @@ def _shown(found: Selection) -> Any:
 def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: Any) -> Table:
     """A DataFrame for the terminal, and columns beside it that are written already."""
     columns = {name: frame[name].map(_written) for name in frame} | dict(beside or {})
-    table = Table(*(name.replace("_", "-") for name in columns), show_edge=False, **title)
+    heads = (LABELS.get(name, name.replace("_", " ")) for name in columns)
+    table = Table(*heads, show_edge=False, **title)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table
 
 
 def _groups(found: Selection) -> dict[str, list[str]]:
-    """Who else is in the group of each finding."""
-    several = ((_cut(found.names[j]) for j in others) for others in found.look_alikes)
-    return {"in one group with": [named(names, MOST_IN_GROUP) for names in several]}
+    """For each group the members that may carry its association."""
+    written = []
+    for one in found.carriers:
+        names = (_cut(found.names[k]) for k in np.concatenate(one.sets))
+        size = len(one.members)
+        written.append(f"{named(names, MOST_IN_SET)} of {size}" if size > 1 else "")
+    return {"credible set": written}
 
 
 def _neighbours(found: Selection) -> dict[str, list[str]]:

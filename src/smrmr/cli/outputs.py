@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 ANSWER = "selection.json"  # without which a folder holds no answer of ours
 BEGINS = b'{"selected": '  # as Selection.to_json writes it
-WRITTEN = (ANSWER, "selected.csv", "groups.csv", "features.csv", "report.html")
+LAYERS = ("associated", "own")  # each a table of that name
+WRITTEN = (
+    *(ANSWER, "selected.csv", "groups.csv", "features.csv", "report.html"),
+    *(f"{layer}.csv" for layer in LAYERS),
+)
 
 
 def check_folder(folder: Path, overwrite: bool = False) -> None:
@@ -41,6 +45,8 @@ def write_outputs(selection: Selection, folder: Path) -> Path:
     made = Path(tempfile.mkdtemp(prefix=".smrmr-", dir=folder))
     try:
         write_csv(selection.findings().drop(columns="selected"), made / "selected.csv")
+        for layer in LAYERS:
+            write_csv(selection.findings(layer), made / f"{layer}.csv")
         write_csv(selection.groups(), made / "groups.csv")
         write_csv(selection.to_frame(), made / "features.csv")
         (made / ANSWER).write_text(selection.to_json(), encoding="utf-8")

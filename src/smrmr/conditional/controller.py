@@ -250,14 +250,13 @@ def _evidence(
     n_hypotheses = max(int(numbers.max()) for numbers in groups.hypotheses) + 1
     p = np.ones(n_hypotheses)
     p[: len(results.p_of_hypotheses)] = results.p_of_hypotheses
-    best, members, rests, effects, by_target = [], [], [], [], []
+    best, members, effects, by_target = [], [], [], []
     for hypothesis_of in inputs.hypotheses:
         entry = np.empty(len(inputs.Z), np.intp)
         mine = results.hypothesis_of == hypothesis_of[results.rows]
         entry[results.rows[mine]] = np.flatnonzero(mine)
         best.append(entry[np.lexsort((results.p[entry], inputs.feature_of))[first]])
         members.append(spread(combine_groups(results.p[entry], inputs.feature_of), 1.0))
-        rests.append(spread(results.p_of_rest[best[-1]], 1.0))
         by_target.append(spread(results.p_by_target[best[-1]].T, 1.0))
         effect = results.effects[best[-1]].T
         effect = np.where(np.isin(features, categories), np.abs(effect), effect)
@@ -269,7 +268,6 @@ def _evidence(
         hypotheses=groups.hypotheses,
         p_of_hypotheses=p,
         p_of_members=tuple(members),
-        p_of_rest_of_group=tuple(rests),
         p_by_target=tuple(by_target),
         effects=tuple(effects),
         residual_variance=spread(results.residual_variance[best[0]], 0.0),

@@ -13,8 +13,6 @@ from ..features.groups import MembersByNumber
 from ..types import Indices, Matrix, Vector
 from .rules import Rule, as_rule, decide_by_rule
 
-CARRIER_ALPHA = 0.05  # a member stays a candidate while p(rest of group given it) exceeds this
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:
@@ -50,9 +48,6 @@ class ConditionalEvidence:
         p-value of each hypothesis given all features outside it; 1 if it was not tested.
     p_of_members
         For each partition the p-value of each feature given all features outside its group.
-    p_of_rest_of_group
-        For each partition and feature the p-value of all others of its group given the feature: if
-        it is large, the feature may carry the association of the group alone.
     p_by_target
         For each partition and column of the target the p-value of each feature given all features
         outside its group.
@@ -82,7 +77,6 @@ class ConditionalEvidence:
     hypotheses: tuple[Indices, ...]
     p_of_hypotheses: Vector
     p_of_members: tuple[Vector, ...]
-    p_of_rest_of_group: tuple[Vector, ...]
     p_by_target: tuple[Matrix, ...]
     effects: tuple[Matrix, ...]
     residual_variance: Vector
@@ -194,15 +188,6 @@ class ConditionalEvidence:
         others = inside != self.representatives[hypothesis]
         p = self.p_of_members[partition][inside]
         return np.asarray(inside[np.lexsort((-self.relevance[inside], p, others))])
-
-    def carriers_of(self, hypothesis: int) -> Indices:
-        """Members one of which carries the association of the group, with 95% confidence.
-
-        That is if a single one does. If there are none, no single member suffices.
-        """
-        inside = self.members_of(hypothesis)
-        p = self.p_of_rest_of_group[self.finest_partition[hypothesis]][inside]
-        return np.asarray(inside[p > CARRIER_ALPHA])
 
     @cached_property
     def finest_partition(self) -> Indices:

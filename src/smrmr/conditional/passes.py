@@ -25,7 +25,6 @@ MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than the
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
-MAX_RESOLVED = 100  # largest group, in columns, whose members are tested as its carriers
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +48,6 @@ class Results:
         Share of its variance that neighbours do not explain.
     similarity
         Correlation with the strongest neighbour.
-    p_of_rest
-        p-value of all other members of its hypothesis, adjusted for the entry.
     p_of_hypotheses
         p-value of each hypothesis.
     dependent
@@ -65,7 +62,6 @@ class Results:
     neighbours: Neighbours
     residual_variance: Vector
     similarity: Vector
-    p_of_rest: Vector
     p_of_hypotheses: Vector
     dependent: Indices
 
@@ -113,7 +109,6 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
         neighbours=Neighbours(linear, spline),
         residual_variance=variance,
         similarity=similarity,
-        p_of_rest=np.ones_like(p),
         p_of_hypotheses=combine_groups(p, hypothesis_of),
         dependent=np.empty(0, np.intp),
     )
@@ -181,13 +176,13 @@ def second_pass(
 ) -> Results:
     """The results, with every hypothesis of `todo` tested against a fit that never saw it."""
     p, by_target, effects = results.p.copy(), results.p_by_target.copy(), results.effects.copy()
-    p_of_rest, p_of_hypotheses = results.p_of_rest.copy(), results.p_of_hypotheses.copy()
+    p_of_hypotheses = results.p_of_hypotheses.copy()
     dependent, shared = [results.dependent], Shared(inputs, distillation, results)
     tasks = [delayed(_test_without)(shared, task, check_residuals) for task in todo]
     with open_pool(work.n_jobs) as pool:
         for done, (task, found) in enumerate(zip(todo, run_blocks(pool, tasks), strict=True), 1):
             which = np.concatenate(task)
-            p[which], by_target[which], effects[which], p_of_rest[which], raised, whole = found
+            p[which], by_target[which], effects[which], raised, whole = found
             p_of_hypotheses[[results.hypothesis_of[entries[0]] for entries in task]] = whole
             dependent.append(which[raised])
             work.report("fits without a feature", done, len(tasks))
@@ -196,7 +191,6 @@ def second_pass(
         p=p,
         p_by_target=by_target,
         effects=effects,
-        p_of_rest=p_of_rest,
         p_of_hypotheses=p_of_hypotheses,
         dependent=np.concatenate(dependent),
     )
@@ -209,7 +203,7 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
-    found, p_of_rest, raised, whole = [], list[Vector](), list[Indices](), list[float]()
+    found, raised, whole = [], list[Indices](), list[float]()
     n_before = 0
     for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
@@ -225,14 +219,11 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         raised.append(np.array(dependent, dtype=np.intp) + n_before)
         n_before += len(own)
         whole.append(_p_of_hypothesis(one.p, one.residuals))
-        resolved = 1 < len(own) <= MAX_RESOLVED and whole[-1] <= PROMISING
-        p_of_rest.append(_p_of_rest(inputs, own, near, fit) if resolved else np.ones(len(own)))
         found.append(one)
     return [
         np.concatenate([one.p for one in found]),
         np.concatenate([one.p_by_target for one in found]),
         np.concatenate([one.correlation for one in found]),
-        np.concatenate(p_of_rest),
         np.concatenate([np.empty(0, np.intp), *raised]),
         np.array(whole),
     ]
@@ -247,21 +238,3 @@ def _p_of_hypothesis(p: Vector, residuals: Matrix) -> float:
     if len(tested) == 1 or together > PROMISING:
         return together
     return float(calibrate(together, residuals[tested]))
-
-
-def _p_of_rest(inputs: Inputs, own: Indices, near: Neighbours, fit: Distilled) -> Vector:
-    """For each member of a hypothesis the p-value of all others, adjusted for it.
-
-    The member is then a neighbour of all others, the first linear and the first spline one.
-    """
-    found = np.empty(len(own))
-    for i, row in enumerate(own):
-        others = np.arange(len(own)) != i
-        first = np.full((len(own) - 1, 1), row)
-        known = Neighbours(
-            np.hstack([first, near.linear[others]])[:, : near.linear.shape[1]],
-            np.hstack([first, near.spline[others]])[:, : near.spline.shape[1]],
-        )
-        rest = inputs.compare(own[others], known, fit.residuals, fit.uses_absolute_values)
-        found[i] = combine_groups(rest.p, np.zeros(len(rest.p), np.intp))[0]
-    return found

@@ -154,10 +154,6 @@ class KnockoffEvidence:
         order = np.lexsort((-self.relevance[inside], -self.theta[inside]))
         return np.asarray(inside[order])
 
-    def carriers_of(self, hypothesis: int) -> Indices:
-        """Members that may carry the association of the group: knockoffs rule out none."""
-        return self.members_of(hypothesis)
-
     def n_kept(self, k: int) -> int:
         """Number of draws in which a feature passed the screen."""
         return sum(k in draw.kept for draw in self.draws)

@@ -3,7 +3,8 @@
 from .card import brief, card
 from .figures import plot
 from .html import render, write_report
-from .words import explain, statement, statement_with_advice
+from .statement import statement, statement_with_advice
+from .words import explain
 
 __all__ = [
     "brief",

@@ -4,7 +4,8 @@ from typing import Any
 
 from ..selection import Selection
 from .marks import short
-from .words import advice, environment, say, statement
+from .statement import statement
+from .words import advice, environment, say
 
 MOST_ROWS = 10  # of the card
 MOST_LINES = 5  # of the text

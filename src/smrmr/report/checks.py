@@ -26,12 +26,14 @@ class Verdict:
 class Check:
     """A question about a selection and its answer; a figure of the same name may show it.
 
-    `adjusted` ones are for selections with covariates.
+    `adjusted` ones are for selections with covariates; the headline names those `of_level` that
+    fail.
     """
 
     question: str
     verdict: Callable[[Selection], Verdict]
     adjusted: bool = False
+    of_level: bool = False
 
 
 Checks: TypeAlias = dict[str, Check]

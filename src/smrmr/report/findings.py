@@ -12,10 +12,19 @@ from .table import LABELS
 from .words import say
 
 HIDDEN = (  # columns for which there is no room, or that notes say better
-    *("selected", "members", "may_carry_it", "status"),
+    *("selected", "members", "credible_set", "probability", "status"),
     *("residual_variance", "theta", "theta_knockoff"),
 )
 OF_GROUPS = ("size", "least_alike")
+MOST_IN_LAYER = 12  # features of a layer that its section lists
+OF_LAYERS = {  # columns that it shows of them
+    "associated": (
+        *("p_value_alone", "q_value_alone", "direction_alone"),
+        *("higher_in_alone", "rising_outputs_alone", "effect_alone"),
+    ),
+    "own": ("p_value", "q_value_own", "direction", "effect", "p_value_alone"),
+    "panel": ("weight", "stability", "p_value_alone", "direction_alone", "effect_alone"),
+}
 NAMED = ("higher_in", "rising_outputs")  # beside which one direction says little
 
 
@@ -32,11 +41,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Listing:
-    """A table as text: heads, whether each holds words, and rows."""
+    """A table as text: heads, whether each holds words, rows, and how many more there are."""
 
     heads: list[str]
     wordy: list[bool]
     rows: list[list[str]]
+    more: int = 0
 
 
 def listed(selection: Selection) -> list[Finding]:
@@ -76,6 +86,7 @@ def listing(selection: Selection) -> Listing:
     else:
         frame, features = selection.near_misses(), selection.near_miss_positions()
     left_out = {*HIDDEN, *(() if selection.n_groups else OF_GROUPS)}
+    left_out |= {name for name in frame if "_alone" in name} - {"p_value_alone"}
     if any(name in frame for name in NAMED):
         left_out.add("direction")
     columns = {name: frame[name].tolist() for name in frame.columns if name not in left_out}
@@ -84,10 +95,30 @@ def listing(selection: Selection) -> Listing:
         columns["relevance_unadjusted"] = selection.unadjusted[features].tolist()
     if selection.decision.rule == "e-values":
         columns["frequency"] = selection.frequency[features].tolist()
+    return _listing(columns)
+
+
+def layer_listing(selection: Selection, layer: str) -> Listing:
+    """The first features of a layer as a table: names, p-values, directions and effects."""
+    frame = selection.findings(layer)
+    shown: dict[str, list[Any]] = {"feature": frame["feature"][:MOST_IN_LAYER].tolist()}
+    for name in OF_LAYERS[layer]:
+        if name in frame:
+            shown[name] = frame[name][:MOST_IN_LAYER].tolist()
+    if "effect_alone" in shown:
+        parts = (frame[f"effect_alone{end}"][:MOST_IN_LAYER] for end in ("", "_low", "_high"))
+        shown["effect_alone"] = [
+            f"{e:.2f} ({a:.2f} to {b:.2f})" for e, a, b in zip(*parts, strict=True)
+        ]
+    return _listing(shown, max(0, len(frame) - MOST_IN_LAYER))
+
+
+def _listing(columns: dict[str, list[Any]], more: int = 0) -> Listing:
     return Listing(
         [LABELS.get(name, name.replace("_", " ")) for name in columns],
         [any(isinstance(value, str) for value in values) for values in columns.values()],
         [[_written(value) for value in row] for row in zip(*columns.values(), strict=True)],
+        more,
     )
 
 

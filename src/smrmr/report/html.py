@@ -13,7 +13,8 @@ from ..selection import Selection
 from . import words
 from .checks import checked
 from .figures import REPORT_PARTS
-from .findings import listed, listing
+from .findings import layer_listing, listed, listing
+from .statement import headline
 from .svg import draw_svg
 from .table import embedded, table_data
 
@@ -92,6 +93,8 @@ def render(selection: Selection) -> str:
         counts=words.counts_by_level(selection),
         findings=listed(selection),
         listing=listing(selection),
+        headline=headline(selection),
+        layer_listing=layer_listing,
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
+from ..decision import LEVELS
 from ..paper.threshold import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection
@@ -14,7 +15,6 @@ from ..selection.conditional import columns_by_direction
 from .marks import short
 
 FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
-LEVELS = (0.1, 0.2, 0.3)  # whose number of features is reported, whatever the level requested
 
 
 def own_file(name: str) -> str:
@@ -39,7 +39,7 @@ def environment(autoescape: bool) -> Environment:
     digits = {"whole": ".0f", "tenth": ".1f", "hundredth": ".2f", "two_digits": ".2g"}
     made.filters |= {name: f"{{:{digit}}}".format for name, digit in digits.items()}
     made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
-    made.globals["columns_by_direction"] = columns_by_direction
+    made.globals |= {"columns_by_direction": columns_by_direction, "zip": zip}
     return made
 
 
@@ -67,66 +67,6 @@ def _passage(kind: str, what: str, about: Any, **details: Any) -> str:
 def say_items(selection: Selection, what: str) -> list[str]:
     """The items of a passage that is a list."""
     return [item.strip() for item in say(selection, what).split(" |")]
-
-
-def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
-    """What was decided and what that rests on, in a few sentences.
-
-    Parameters
-    ----------
-    selection
-        What `smrmr.select` returned.
-    name_near_misses
-        Name the best of what was not selected, where nothing was.
-
-    Returns
-    -------
-    str
-        The sentences.
-
-    Examples
-    --------
-    >>> from smrmr import select, simulate
-    >>> from smrmr.report import statement
-    >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y)
-    >>> statement(found).split(". ")[0]
-    '2 features selected at FDR 0.1'
-    """
-    empty = name_near_misses and not selection.selected.size
-    rows = selection.near_misses().to_dict("records") if empty else []
-    parts = {
-        "lacking": say(selection, "lacking"),
-        "near_misses": say(selection, "near_misses", rows=rows),
-    }
-    return f"{say(selection, 'decided', **parts)} {say(selection, 'conditions')}".strip()
-
-
-def statement_with_advice(selection: Selection) -> str:
-    """What `statement` says and, if nothing was selected, what to do next in Python.
-
-    This is ``str()`` of a `smrmr.Selection`.
-
-    Parameters
-    ----------
-    selection
-        What `smrmr.select` returned.
-
-    Returns
-    -------
-    str
-        The sentences.
-
-    Examples
-    --------
-    >>> from smrmr import select, simulate
-    >>> from smrmr.report import statement, statement_with_advice
-    >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y)
-    >>> statement_with_advice(found) == statement(found)  # something was selected
-    True
-    """
-    return f"{statement(selection)} {advice(selection)}".strip()
 
 
 def advice(selection: Selection) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,7 +117,7 @@ class Effects:
         way[np.abs(self.values) < self.unclear] = "unclear"
         return np.where(named, way, "")
 
-    def listed(self, way: NDArray[Any], order: Sequence[int]) -> dict[str, NDArray[Any]]:
+    def listed(self, way: NDArray[Any], order: Indices) -> dict[str, NDArray[Any]]:
         """Columns of tables: for each direction the names of classes or outputs, where several."""
         if len(self.names) == 1:
             return {}

@@ -70,12 +70,11 @@ def associated(selection: Selection) -> Layer:
 
 def signals(selection: Selection) -> Layer:
     """Features and groups that add to all others: what the level was set for."""
-    evidence = selection.evidence
-    tested = isinstance(evidence, ConditionalEvidence)
+    evidence, unknown = selection.evidence, np.full(selection.n_features, np.nan)
     return Layer(
         "signals",
         selection.selected,
-        evidence.p_values if tested else np.full(selection.n_features, np.nan),
+        evidence.p_values if isinstance(evidence, ConditionalEvidence) else unknown,
         selection.q_values,
         evidence.scores,
         evidence.weighed,
@@ -110,7 +109,7 @@ def _single_features(selection: Selection) -> Indices:
     """Features that are a hypothesis of their own in the finest partition."""
     numbers, distinct = selection.evidence.hypotheses[0], distinct_features(selection)
     size = np.bincount(numbers[distinct])
-    return distinct[size[numbers[distinct]] == 1]
+    return np.asarray(distinct[size[numbers[distinct]] == 1])
 
 
 def _by_rule(name: str, selection: Selection, p: Vector, tested: Indices) -> Layer:

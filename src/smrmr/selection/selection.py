@@ -16,6 +16,7 @@ from ..controllers import EVIDENCE, Evidence
 from ..data.messages import position_of
 from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
+from ..layers.carriers import Carriers
 from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
@@ -87,6 +88,8 @@ class Selection:
         What the controller found about every feature, before any level is set.
     decision
         What was selected from it, at which level.
+    groups_carried
+        Credible sets of the groups that the level selects, and other usual levels.
     plot_data
         What figures show of the data: summaries, and values only if they were to be kept.
     trends
@@ -138,6 +141,7 @@ class Selection:
     alone: MarginalTests
     evidence: Evidence
     decision: Decision
+    groups_carried: tuple[Carriers, ...]
     plot_data: PlotData
     likeness: tuple[Vector, ...]
     copies: tuple[Indices, ...]
@@ -227,13 +231,38 @@ class Selection:
         return bool(len(np.unique(numbers[own])) < np.count_nonzero(own))
 
     @cached_property
-    def carriers(self) -> tuple[Indices, ...]:
+    def carriers(self) -> tuple[Carriers, ...]:
         """For each selected feature the members of its group that may carry its association.
 
-        If one member alone does, it is among these with 95% confidence. If there are none, it takes
-        more than one.
+        That is a credible set for each effect that the data support: one of its members carries the
+        effect with probability 95%, if the effect is of one member.
         """
-        return tuple(self.evidence.carriers_of(int(h)) for h in self.decision.selected)
+        return tuple(self.carriers_of(int(h)) for h in self.decision.selected)
+
+    def carriers_of(self, hypothesis: int) -> Carriers:
+        """Members of a hypothesis that may carry its association, with their probabilities.
+
+        Parameters
+        ----------
+        hypothesis
+            Its number, as in ``decision.selected``.
+
+        Returns
+        -------
+        Carriers
+            Of a single feature itself. Of groups that no usual level selects, which were not
+            looked into, all members, none more probable than others.
+        """
+        known = self._carriers.get(hypothesis)
+        if known is not None:
+            return known
+        members = self.evidence.members_of(hypothesis)
+        members = members[self.leaders[members] == members]
+        return Carriers(hypothesis, members, np.full(len(members), 1 / len(members)), (members,))
+
+    @cached_property
+    def _carriers(self) -> dict[int, Carriers]:
+        return {one.hypothesis: one for one in self.groups_carried}
 
     @cached_property
     def found_with(self) -> Indices:

@@ -41,7 +41,7 @@ def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
     evidence, names = selection.evidence, selection.names
     representatives = evidence.representatives[hypotheses]
     members = [evidence.members_of(int(h)) for h in hypotheses]
-    carriers = [evidence.carriers_of(int(h)) for h in hypotheses]
+    carriers = [selection.carriers_of(int(h)) for h in hypotheses]
     return frame_of(
         {
             "feature": [names[k] for k in representatives],
@@ -53,7 +53,11 @@ def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
             "shape": selection.shapes[representatives],
             **{name: values[representatives] for name, values in selection.sizes().items()},
             "least_alike": [np.abs(selection.likeness_of(int(h))).min() for h in hypotheses],
-            "may_carry_it": [" ".join(names[k] for k in group) for group in carriers],
+            "credible_set": [
+                " | ".join(" ".join(names[k] for k in some) for some in one.sets)
+                for one in carriers
+            ],
+            "probability": [one.probabilities.max() for one in carriers],
             "members": [" ".join(names[k] for k in group) for group in members],
         }
     )
@@ -64,7 +68,7 @@ def table_of_layer(selection: Selection, layer: Layer) -> Any:
     features, order = layer.features, {}
     columns = selection.table_columns()
     if layer.name == "associated":  # what it rests on comes first
-        order = {name: columns[name] for name in columns if name.endswith("_alone")}
+        order = {name: columns[name] for name in columns if "_alone" in name}
     sizes = {name: values[features] for name, values in selection.sizes().items()}
     shown = {name: values[features] for name, values in (order | columns).items()}
     own = {} if layer.name == "associated" else {"q_value_own": layer.q_values[features]}

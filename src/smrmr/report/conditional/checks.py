@@ -90,7 +90,7 @@ def alone_verdict(selection: Selection) -> Verdict:
 
 
 CHECKS: Checks = {
-    "histogram": Check("Are null p-values uniform?", histogram_verdict),
+    "histogram": Check("Are null p-values uniform?", histogram_verdict, of_level=True),
     "residuals": Check("Do residuals depend on other features?", residuals_verdict),
     "best": Check("Are the findings clear?", best_verdict),
     "alone": Check("Do the findings have marginal associations?", alone_verdict),

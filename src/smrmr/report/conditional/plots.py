@@ -5,6 +5,7 @@ import numpy as np
 from ...selection import Selection
 from ...selection.conditional import evidence_of, in_shown_order
 from ..features import EVERY, MOST_DOTS, Figures, about, by_role, relevance_by_rank
+from ..layer_plots import OF_LAYERS
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
 from ..words import say
 
@@ -145,4 +146,5 @@ FIGURES: Figures = {
     "fits": fits_plot,
     "relevance": relevance_plot,
     **EVERY,
+    **OF_LAYERS,
 }

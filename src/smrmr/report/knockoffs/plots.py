@@ -7,6 +7,7 @@ from ...paper.threshold import false_discovery_bounds
 from ...selection import Selection
 from ...selection.knockoffs import evidence_of
 from ..features import EVERY, MOST_DOTS, Figures, about, by_role, relevance_by_rank
+from ..layer_plots import OF_LAYERS
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick
 
 MOST_BARS = 200
@@ -164,4 +165,5 @@ FIGURES: Figures = {
     "lambda": lambda_plot,
     "diagnosis": diagnosis_plot,
     **EVERY,
+    **OF_LAYERS,
 }

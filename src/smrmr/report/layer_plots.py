@@ -1,0 +1,79 @@
+"""Figures of the layers of an answer, whatever the controller."""
+
+import numpy as np
+
+from ..selection import Selection
+from ..selection.tables import alone_columns
+from ..types import Indices
+from .features import Figures, by_role
+from .marks import Mark, Plot, Points, Rule, Tick, short
+
+MOST_DOTS = 600
+MOST_SETS = 12  # credible sets that are drawn
+
+
+def associated_plot(selection: Selection) -> Plot:
+    """Effect of every feature alone against its p-value; those associated and selected marked."""
+    title, layer = "Every feature alone", selection.layer("associated")
+    known = layer.tested[np.argsort(layer.p_values[layer.tested], kind="stable")]
+    rest = known[MOST_DOTS // 2 :]  # of the less associated some stand for all
+    step = max(1, -(-len(rest) // (MOST_DOTS // 2)))
+    drawn = np.concatenate([known[: MOST_DOTS // 2], rest[::step]])
+    columns = alone_columns(selection, drawn)
+    x, y = columns["effect_alone"], -np.log10(columns["p_value_alone"]) + 0.0
+    chosen, found = selection.support[drawn], selection.associated[drawn]
+    roles = {"other": ~chosen & ~found, "kept": found & ~chosen, "selected": chosen}
+    tips = [
+        f"{short(selection.names[k])}: p alone {p:.2g}, effect alone {effect:.2f}"
+        for k, p, effect in zip(drawn, columns["p_value_alone"], x, strict=True)
+    ]
+    marks: list[Mark] = by_role(Points, x, y, tips, roles)
+    if found.any():
+        cut = float(-np.log10(layer.p_values[layer.features].max()) + 0.0)
+        marks.append(Rule(cut, f"associated from p = {10**-cut:.2g} down"))
+    size = max(0.1, 1.08 * float(np.abs(x).max()))
+    top = max(1.0, 1.08 * float(y.max()))
+    return Plot(
+        title,
+        "effect alone (correlation)",
+        "-log10 of p alone",
+        tuple(marks),
+        x_limits=(-size if x.min() < 0 else 0.0, size),
+        y_limits=(0.0, top),
+    )
+
+
+def carriers_plot(selection: Selection) -> Plot:
+    """Probability of every member of selected groups that it carries the effect."""
+    title = "Who carries the effect of a group"
+    groups = [one for one in selection.carriers if len(one.members) > 1][:MOST_SETS]
+    if not groups:
+        return Plot(title, nothing="No group of look-alikes is selected.")
+    x, y, tips, inside = list[float](), list[float](), list[str](), list[bool]()
+    for row, one in enumerate(groups):
+        sets = np.concatenate(one.sets)
+        for k, probability in zip(one.members.tolist(), one.probabilities, strict=True):
+            x.append(probability)
+            y.append(float(row))
+            inside.append(k in sets)
+            tips.append(f"{short(selection.names[k])}: probability {probability:.2f}")
+    mask = np.array(inside)
+    roles = {"other": ~mask, "selected": mask}
+    labels = [_set_label(selection, one.sets, len(one.members)) for one in groups]
+    return Plot(
+        title,
+        "probability to carry the effect",
+        "",
+        tuple(by_role(Points, np.array(x), np.array(y), tips, roles)),
+        x_limits=(-0.02, 1.04),
+        y_ticks=tuple(Tick(float(i), label) for i, label in enumerate(labels)),
+        y_limits=(len(groups) - 0.4, -0.6),
+    )
+
+
+def _set_label(selection: Selection, sets: tuple[Indices, ...], size: int) -> str:
+    lead = short(selection.names[int(sets[0][0])], 24)
+    return f"{lead}: {sum(map(len, sets))} of {size}"
+
+
+OF_LAYERS: Figures = {"associated": associated_plot, "carriers": carriers_plot}

@@ -73,7 +73,7 @@ def test_demo_says_that_nothing_was_found(options, tmp_path, monkeypatch):
     done = invoke("demo", "--design", "1.a", "--p", "50", "--fdr", "0.05", *options)
     assert done.exit_code == 0, done.output
     said = " ".join(done.stdout.split())
-    assert "Nothing selected at FDR 0.05" in said
+    assert "Given all others nothing is selected at FDR 0.05" in said
     assert "0 true features found, 0 false, 2 missed." in said
 
 

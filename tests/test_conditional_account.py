@@ -110,7 +110,7 @@ def test_copies_are_one_discovery(cases):
     assert found.outcome(6) == "selected copy"
     assert (found.p_values[6], found.q_values[6]) == (found.p_values[1], found.q_values[1])
     assert found.table_columns()["direction"][6] == ""  # it runs backwards
-    assert str(found).startswith(f"{len(found.decision.selected)} features selected at FDR 0.2.")
+    assert f"{len(found.decision.selected)} features are selected at FDR 0.2." in str(found)
     assert 6 not in found.plot_data.features
 
 
@@ -124,8 +124,9 @@ def test_tables_start_with_the_selected_and_go_by_p_value(cases):
         sizes = list(found.sizes())
         assert list(frame) == [
             "feature", "selected", "q_value", "p_value", "direction", *named.get(case, []),
-            "effect", "p_value_alone", "relevance", "residual_variance", "shape", *sizes, "group",
-            "outcome",
+            "effect", "relevance", "residual_variance", "p_value_alone", "q_value_alone",
+            "direction_alone", *(f"{name}_alone" for name in named.get(case, [])), "effect_alone",
+            "effect_alone_low", "effect_alone_high", "shape", *sizes, "group", "outcome",
         ]  # fmt: skip
         assert not frame.drop(columns=sizes).isna().any(axis=None)
         n = len(found.selected)
@@ -359,7 +360,8 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
 
 
 def test_figures_of_the_other_controller_are_refused(cases):
-    has = "It has 'best', 'histogram', 'alone', 'fits', 'relevance', 'redundancy', 'adjusting' or"
+    has = "It has 'best', 'histogram', 'alone', 'fits', 'relevance', 'redundancy', 'adjusting', "
+    has += "'associated', 'carriers' or"
     for name in ("importance", "lambda", "nonsense"):
         with pytest.raises(Problem, match=f"by tests has no figure '{name}'. {has} 'shape'"):
             plot(cases["numbers"], name)

@@ -63,7 +63,7 @@ def test_estimator_is_the_functional_core(data):
 
 
 def test_every_setting_of_the_recipe_is_a_parameter():
-    own = {"random_state", "verbose", "keep", "missing", "memory"}
+    own = {"random_state", "verbose", "answer", "keep", "missing", "memory"}
     settings = set(Recipe.__dataclass_fields__) | own
     assert set(SmRMR().get_params(deep=False)) == settings
     made = Recipe(**{name: getattr(SmRMR(), name) for name in Recipe.__dataclass_fields__})

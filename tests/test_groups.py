@@ -412,20 +412,29 @@ def test_what_may_carry_a_group(grouped):
     """Oracle: how y was made: column 2 carries block 0, column 6 block 1, column 15 block 3."""
     for true in (2, 6, 15):
         (i,) = (i for i, group in enumerate(grouped.members) if true in group)
-        assert true in grouped.carriers[i]
-        assert set(grouped.carriers[i].tolist()) <= set(grouped.members[i].tolist())
-    assert min(len(carriers) for carriers in grouped.carriers) < 5
+        carriers = grouped.carriers[i]
+        assert len(carriers.sets) == 1
+        assert true in carriers.sets[0]
+        assert sorted(carriers.members.tolist()) == sorted(grouped.members[i].tolist())
+        assert (np.diff(carriers.probabilities) <= 0).all()
+        np.testing.assert_allclose(carriers.probabilities.sum(), 1)
+        inside = np.isin(carriers.members, carriers.sets[0])
+        assert carriers.probabilities[inside].sum() >= 0.95 - 1e-6
+        assert carriers.probabilities[inside][:-1].sum() < 0.95
+    assert min(len(carriers.sets[0]) for carriers in grouped.carriers) < 5
 
 
 def test_groups_are_told_as_groups(grouped):
     """Oracle: the numbers of the evidence."""
     lead = int(grouped.selected[0])
     other = int(grouped.members[0][1])
-    assert str(grouped).startswith("3 groups of look-alikes selected at FDR 0.02.")
+    assert "Given all others 3 groups of look-alikes are selected at FDR 0.02." in str(grouped)
     said = grouped.explain(lead)
     assert "It represents a group of 5 features, with " in said
     assert "Adjusted for all features outside its group, as it rises" in said
-    assert "which of its members does cannot be told from these data" in said
+    best = grouped.carriers[0]
+    name, probability = grouped.names[best.members[0]], best.probabilities[0]
+    assert f"with probability 95%, {name} ({probability:.2f})." in said
     assert f"its group has p-value {grouped.p_values[lead]:.2g} given all features outside" in said
     assert grouped.explain(other).startswith(
         f"x{other} is in a selected group of 5 features, represented by x{lead}."
@@ -526,9 +535,9 @@ def test_the_carrier_is_among_those_named():
         X, y = in_blocks(np.random.default_rng(seed))
         found = select(X, y, Recipe(alike=0.7, fdr=0.1))
         for lead, carriers in zip(found.selected, found.carriers, strict=True):
-            if lead // 5 in (0, 1, 3) and len(carriers):
-                named.append(np.isin(carriers, [2, 6, 15]).any())
-                sizes.append(len(carriers))
+            if lead // 5 in (0, 1, 3):
+                named.append(np.isin(carriers.sets[0], [2, 6, 15]).any())
+                sizes.append(len(carriers.sets[0]))
     assert len(named) > 60
     assert np.mean(named) > 0.95 - 2 * np.sqrt(0.95 * 0.05 / len(named))
     assert np.mean(sizes) < 4
@@ -560,7 +569,7 @@ def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     for feature, p, size in zip(table["feature"], table["p_value"], table["size"], strict=True):
         assert f'<bdi title="{feature}">{feature}</bdi> <small>p {p:.2g}, q-value' in page
         assert ("It represents a group" in found.explain(feature)) == (size > 1)
-    assert "which of its members does cannot be told" in page
+    assert "If one member carries the association of the group" in page
     frame = pd.DataFrame(X).add_prefix("x").assign(y=y)
     frame.to_csv(tmp_path / "table.csv", index=False)
     groups = pd.DataFrame({"feature": frame.columns[:100], "group": np.arange(100) // 5})

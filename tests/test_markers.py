@@ -294,7 +294,7 @@ def test_the_command_line_shows_and_writes_classes(tmp_path):
     written = pd.read_csv(tmp_path / "out" / "selected.csv", keep_default_na=False)
     for column in ("higher_in", "lower_in"):
         assert written[column].tolist() == expected[column].tolist()
-        assert column.replace("_", "-") in done.stdout
+        assert column.replace("_", " ") in done.stdout
     assert "direction" not in done.stdout
     assert "class 0" in done.stdout
 

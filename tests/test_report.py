@@ -241,7 +241,7 @@ def test_an_empty_selection_says_why_and_at_which_level_it_would_not_be(cases, p
     """Oracle: the decision, and deciding again at the level that is named."""
     found = cases["empty"]
     said = page_of("empty").text
-    assert "No feature was selected" in said["found"]
+    assert "nothing is selected at FDR" in said["found"]
     assert f"at least {found.decision.n_needed} features" in said["why-nothing"]
     level = found.decision.smallest_level
     n = len(found.at(level).selected)
@@ -271,7 +271,8 @@ def test_a_relaxed_selection_claims_no_guarantee(cases, page_of):
         assert "does not hold for this list" in page.text["promise"]
         assert "without control of the FDR" in page.text["methods"]
         assert any(attributes.get("role") == "alert" for _, attributes in page.elements)
-    assert f"{100 * cases['relaxed'].decision.level:.3g}%" in page_of("relaxed").text["found"]
+    level = cases["relaxed"].decision.level
+    assert f"at the relaxed level {level:g}" in page_of("relaxed").text["found"]
     calm = page_of("continuous")
     assert not any(attributes.get("role") == "alert" for _, attributes in calm.elements)
 
@@ -325,7 +326,7 @@ def test_hostile_names_stay_names(hostile):
     assert len(page.scripts) == 2
     assert text.count("</script") == 2
     assert not [a for _, attrs in page.elements for a in attrs if a.startswith("on")]
-    assert "1337" not in text
+    assert not re.search(r"(?<![\d.])1337(?!\d)", text)  # what the fifth would be, if run
     assert "hacked" not in page.scripts[1]
     clean = [name.encode("utf-8", "replace").decode() for name in hostile.names]
     assert {row[0] for row in page.data["rows"]} == set(clean)
@@ -376,7 +377,15 @@ def wide(cases, p, name):
     numbers = np.append(found.evidence.hypotheses[0], found.n_features + np.arange(more))
     evidence = replace(found.evidence, relevance=relevance, hypotheses=(numbers,))
     names = (*found.names, *(name(k) for k in range(more)))
-    return replace(found, names=names, evidence=evidence).at(found.fdr)
+    p, zeros = np.concatenate([found.alone.p, np.ones(more)]), np.zeros((1, more))
+    alone = replace(
+        found.alone,
+        p=p,
+        relevance=relevance,
+        p_by_target=p[None],
+        effects=np.hstack([found.alone.effects, zeros]),
+    )
+    return replace(found, names=names, alone=alone, evidence=evidence).at(found.fdr)
 
 
 @pytest.mark.parametrize(

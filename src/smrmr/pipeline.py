@@ -141,7 +141,7 @@ def select_from(
     evidence = control.weigh(study, ranks, groups, alone, recipe.fdr, as_generator(rng), work)
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("credible sets"):
-        levels = {decision.level, *LEVELS}
+        levels = {decision.fdr, *LEVELS}
         at_levels = [decision, *(evidence.decide(level) for level in levels)]
         selectable = np.unique(np.concatenate([made.selected for made in at_levels])).tolist()
         carriers = find_carriers(

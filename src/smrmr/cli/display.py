@@ -77,7 +77,7 @@ def _instead(found: Selection) -> dict[str, Any]:
     count = f"the first {most} of {len(table):,}" if len(table) > most else f"all {len(table)}"
     return {
         f"Associated alone, {count}": table[[*listed]][:most],
-        "Near misses given all others, to be tested on new data, not findings": (
+        "Near misses, to be tested on new data, not findings": (
             found.near_misses(MOST_ASSOCIATED).drop(columns="status")
         ),
     }

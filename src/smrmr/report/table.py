@@ -15,6 +15,10 @@ SHORTEST_CUT = 24
 # What a spreadsheet would run as a formula. The script of the page uses the same pattern, so it
 # keeps to what Python and JavaScript both understand.
 DANGEROUS = r"^[=+\-@\t\r]"
+IN_FILES = (  # columns that features.csv has, and for which the page has no room
+    *("direction_alone", "effect_alone_low", "effect_alone_high", "residual_variance"),
+    *("higher_in_alone", "lower_in_alone", "rising_outputs_alone", "falling_outputs_alone"),
+)
 LABELS = {
     "q_value": "q-value",
     "theta": "coefficient",
@@ -40,7 +44,7 @@ def table_data(selection: Selection) -> dict[str, Any]:
     features = table_rows(selection)
     names, cut = _names([selection.names[k] for k in features])
     columns: dict[str, Any] = {"feature": names, "outcome": selection.outcomes[features].tolist()}
-    more = selection.table_columns()
+    more = {k: v for k, v in selection.table_columns().items() if k not in IN_FILES}
     if selection.decision.rule == "e-values":
         more["frequency"] = selection.frequency
     columns |= {name: values[features].tolist() for name, values in more.items()}

@@ -579,7 +579,7 @@ def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0, done.output
     assert "100 of 100 features are in 20 groups" in done.output
-    assert "in one group with" in done.output
+    assert "credible set" in " ".join(done.output.split())
     written = pd.read_csv(tmp_path / "out" / "selected.csv")
     assert written["size"].tolist() == [5, 5, 5]
     assert len(pd.read_csv(tmp_path / "out" / "groups.csv")) == 20

@@ -18,6 +18,7 @@ from .recipe import Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .selection.conditional import in_shown_order
+from .selection.layers import LAYERS
 from .settings import parse_bytes
 from .types import Indices, Progress, pd
 
@@ -27,6 +28,8 @@ __all__ = ["select"]
 WRITTEN = (
     *("p_value", "W", "q_value", "direction"),
     *("higher_in", "lower_in", "rising_outputs", "falling_outputs"),
+    *("p_value_alone", "q_value_alone", "direction_alone", "effect_alone"),
+    *("higher_in_alone", "lower_in_alone", "rising_outputs_alone", "falling_outputs_alone"),
 )
 COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole
 
@@ -76,7 +79,9 @@ def select(
     -------
     Selection or AnnData
         The `smrmr.Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
-        ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``, of
+        ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``; a
+        column per layer of the answer, ``smrmr_associated`` (alone), ``smrmr_own`` and
+        ``smrmr_panel``; what is known of features alone, in columns that end in ``_alone``; of
         tests ``smrmr_direction`` and, where look-alikes were tested together,
         ``smrmr_group``, the selected feature that a feature was found with. Of more than two
         classes ``smrmr_higher_in`` and ``smrmr_lower_in`` name those that a selected feature is
@@ -214,6 +219,10 @@ def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
 
     table = found.table_columns()
     columns: dict[str, Any] = {"smrmr_selected": spread(found.support, False)}
+    columns["smrmr_associated"] = spread(found.associated, False)
+    for name in sorted(set(LAYERS) - {"associated", "signals"}):
+        own = np.isin(np.arange(found.n_features), found.layer(name).features)
+        columns[f"smrmr_{name}"] = spread(own, False)
     for name in WRITTEN:
         if name in table:
             text = table[name].dtype.kind == "O"

@@ -188,6 +188,30 @@ def explain(file: Answer, feature: Annotated[str, Argument(help="Name of a featu
 
 
 @app.command(cls=EachOptionOnce)
+def bound(
+    file: Answer,
+    features: Annotated[list[str] | None, Argument(help="Names of features.")] = None,
+    sets: Annotated[
+        Path | None, Option(metavar="FILE", help="Sets of features: GMT, or CSV of set, feature.")
+    ] = None,
+    layer: Annotated[
+        str, Option(help="associated (alone) or own (adds to all others).")
+    ] = "associated",
+    confidence: Annotated[float, Option(help="With which all bounds hold together.")] = 0.9,
+    out: Annotated[Path | None, Option(help="CSV file to write.")] = None,
+) -> None:
+    """Say at least how many features of any set are true, chosen after looking or not.
+
+    Without features it is about the answer itself, layer by layer.
+
+    Example: smrmr bound smrmr-table gene010 gene011 gene030
+    """
+    from .bounds import show_bounds
+
+    show_bounds(file, features or [], sets, layer, confidence, out)
+
+
+@app.command(cls=EachOptionOnce)
 def report(
     file: Answer, out: Annotated[Path | None, Option(help="Where to write it.")] = None
 ) -> None:

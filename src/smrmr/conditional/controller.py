@@ -261,8 +261,9 @@ def _evidence(
         effect = results.effects[best[-1]].T
         effect = np.where(np.isin(features, categories), np.abs(effect), effect)
         effects.append(spread(effect, 0.0))
-    nearest = results.neighbours.linear[best[0], 0]
-    neighbour = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
+    similarity = results.similarity[best[0]].T
+    nearest = results.neighbours.linear[best[0], : len(similarity)].T
+    neighbours = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
     return ConditionalEvidence(
         relevance=alone.relevance,
         hypotheses=groups.hypotheses,
@@ -271,8 +272,8 @@ def _evidence(
         p_by_target=tuple(by_target),
         effects=tuple(effects),
         residual_variance=spread(results.residual_variance[best[0]], 0.0),
-        neighbour=spread(neighbour, -1),
-        similarity=spread(results.similarity[best[0]], 0.0),
+        neighbours=spread(neighbours, -1),
+        similarity=spread(similarity, 0.0),
         tested=np.sort(features),
         raised=np.unique(features[inputs.feature_of[results.rows[results.dependent]]]),
         categories=categories,

@@ -57,9 +57,9 @@ class ConditionalEvidence:
         strongest level, without sign.
     residual_variance
         Share of a feature's variance that its neighbours do not explain, in the finest partition.
-    neighbour, similarity
-        The feature outside its group that correlates most with it beyond chance, -1 if there is
-        none, and by how much (of normal scores), in the finest partition.
+    neighbours, similarity
+        The two features outside its group that correlate most with it beyond chance, -1 where
+        there is none, and by how much (of normal scores), in the finest partition: (2, features).
     tested, raised
         Features that were tested, and those whose p-value was raised because their residual still
         depends on another feature.
@@ -80,8 +80,8 @@ class ConditionalEvidence:
     p_by_target: tuple[Matrix, ...]
     effects: tuple[Matrix, ...]
     residual_variance: Vector
-    neighbour: Indices
-    similarity: Vector
+    neighbours: Indices
+    similarity: Matrix
     tested: Indices
     raised: Indices
     categories: Indices

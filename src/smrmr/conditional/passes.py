@@ -24,6 +24,7 @@ MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
+N_SHOWN = 2  # neighbours of a feature that are reported
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
 
 
@@ -47,7 +48,7 @@ class Results:
     residual_variance
         Share of its variance that neighbours do not explain.
     similarity
-        Correlation with the strongest neighbour.
+        Correlation with the strongest neighbours, two at most, 0 where there is none.
     p_of_hypotheses
         p-value of each hypothesis.
     dependent
@@ -61,7 +62,7 @@ class Results:
     effects: Matrix
     neighbours: Neighbours
     residual_variance: Vector
-    similarity: Vector
+    similarity: Matrix
     p_of_hypotheses: Vector
     dependent: Indices
 
@@ -119,9 +120,8 @@ def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[N
     near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows)
     E = _residuals(fit, rows, hypothesis_of)
     found = inputs.compare(rows, near, E, fit.uses_absolute_values)
-    strongest = near.linear[:, 0]
-    pairs = zip(rows, strongest, strict=True)
-    similarity = np.array([inputs.Z[k] @ inputs.Z[other] for k, other in pairs]) / inputs.n_rows
+    strongest = near.linear[:, :N_SHOWN]
+    similarity = np.einsum("kn,kjn->kj", inputs.Z[rows], inputs.Z[strongest]) / inputs.n_rows
     return [
         rows,
         hypothesis_of[rows],

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from .selection import Selection
 
 MEASURED = "p_value"
-ASSOCIATED = 0.01  # marginal p-value up to which a feature counts as associated with the target
-UNASSOCIATED = 0.1  # p-value given all others above which it no longer does
+UNASSOCIATED = 0.1  # p-value given all others above which an associated feature no longer is
 
 
 def evidence_of(selection: Selection) -> ConditionalEvidence:
@@ -173,16 +172,16 @@ def outcomes(selection: Selection) -> NDArray[Any]:
     """What became of every feature that was not selected, in a word or two."""
     evidence = evidence_of(selection)
     untested = ~np.isin(np.arange(evidence.n_features), evidence.tested)
-    explained = (selection.alone.p <= ASSOCIATED) & (evidence.p_values > UNASSOCIATED)
+    explained = selection.associated & (evidence.p_values > UNASSOCIATED)
     words = ["not tested", "explained by others"]
     return np.select([untested, explained], words, "not significant")
 
 
 def neighbours(selection: Selection, k: int) -> list[tuple[int, float]]:
-    """The feature outside its group that correlates most with a feature, if one does."""
+    """The two features outside its group that correlate most with a feature, if they do."""
     evidence = evidence_of(selection)
-    near = int(evidence.neighbour[k])
-    return [] if near < 0 else [(near, float(evidence.similarity[k]))]
+    near = zip(evidence.neighbours[:, k].tolist(), evidence.similarity[:, k].tolist(), strict=True)
+    return [(j, r) for j, r in near if j >= 0]
 
 
 def error_rate(selection: Selection) -> str:

@@ -27,6 +27,7 @@ ORDER = [
     "paper",
     "controllers",
     "recipe",
+    "layers",
     "selection",
     "pipeline",
     "designs",

@@ -127,7 +127,13 @@ def test_scale_rotation_and_copies_of_the_target_change_nothing(three_targets, r
     Z, E, wanted = three_targets
     assert len(wanted) == 2
     mixed = rng.standard_normal((3, 3)) @ E
-    for same in (1e6 * E, np.array([[1e-5], [1], [1e5]]) * E, mixed, np.concatenate([E, mixed])):
+    for same in (
+        1e6 * E,
+        np.array([[1e-9], [1], [1e9]]) * E,
+        E + 7,
+        mixed,
+        np.concatenate([E, mixed]),
+    ):
         found = credible_sets(Z, same)
         assert_allclose([one.probabilities for one in found], wanted, atol=1e-5)
 
@@ -187,6 +193,61 @@ def test_two_clear_carriers_have_a_set_each(signs, rng):
     assert np.delete(inclusion, [5, 13]).max() < 0.01
 
 
+def test_a_bent_and_a_straight_carrier_have_a_set_each(rng):
+    """Oracle: the planted carriers."""
+    Z = look_alikes(rng, 20, 300)
+    E = 3 * np.abs(Z[[13]]) + 2 * Z[[5]] + rng.standard_normal((1, 300))
+    assert sorted(one.members.tolist() for one in credible_sets(Z, E)) == [[5], [13]]
+
+
+def test_a_carrier_of_two_values_hides_no_bent_one(rng):
+    """Oracle: the planted carriers, of which only one has an absolute value to adjust for."""
+    Z = look_alikes(rng, 20, 300)
+    Z[:19] = standardised(np.sign(Z[:19] - 0.5))
+    E = 3 * Z[[5]] + np.abs(Z[[19]]) + rng.standard_normal((1, 300))
+    assert sorted(one.members.tolist() for one in credible_sets(Z, E)) == [[5], [19]]
+
+
+def test_a_second_carrier_is_found_beside_copies_of_the_first(rng):
+    """Oracle: the planted carriers; one has copies, turned over or not, that average out."""
+    Z = look_alikes(rng, 20, 300)
+    Z[6] = -Z[13]
+    E = 2 * Z[[13]] + 2 * Z[[5]] + rng.standard_normal((1, 300))
+    assert sorted(one.members.tolist() for one in credible_sets(Z, E)) == [[5], [6, 13]]
+
+
+@pytest.mark.parametrize("seed", [54, 160, 193])
+def test_sets_are_of_different_members(seed):
+    """Law: two effects that may well have the same carrier are not told as two.
+
+    With these seeds effects of opposite sign settle on the same two members, each with half of the
+    probability.
+    """
+    rng = np.random.default_rng(seed)
+    Z = look_alikes(rng, 15, 300)
+    Z = standardised((Z > 0.3) * 1.0 + (Z > 1.2))
+    E = 0.7 * (Z[[0]] - Z[[1]]) + rng.standard_normal((1, 300))
+    (found,) = credible_sets(Z, E)
+    assert {0, 1} & set(found.members.tolist())
+
+
+def test_effects_are_settled_given_each_other(rng, monkeypatch):
+    """Law: finding an effect again changes nothing; effects that do not settle are not told."""
+    Z = look_alikes(rng, 20, 200)
+    E = 1.5 * Z[[13]] + 1.2 * Z[[5]] + rng.standard_normal((1, 200))
+    forms, Y = module._Forms.of(Z), module._orthonormal(centred(E))
+    first = module._find_effect(forms, Y, [])
+    start = [first, module._find_effect(forms, Y, [first])]
+    effects = module._settled(forms, Y, start)
+    for effect, other in (effects, effects[::-1]):
+        again = module._find_effect(forms, Y, [other])
+        assert_allclose(again.probabilities, effect.probabilities, atol=1e-4)
+    assert np.abs(first.probabilities - effects[0].probabilities).max() > 0.01
+    assert len(credible_sets(Z, E)) == 2
+    monkeypatch.setattr(module, "MOST_TURNS", 1)
+    assert len(credible_sets(Z, E)) == 1
+
+
 def test_three_clear_carriers_have_a_set_each(rng):
     """Oracle: the planted carriers of several columns of the target."""
     Z = look_alikes(rng, 15, 400)
@@ -199,6 +260,26 @@ def test_inclusion_is_the_chance_of_any_effect():
     """Oracle: by hand."""
     sets = [CredibleSet(np.array([0]), np.array(p)) for p in ([0.9, 0.1, 0.0], [0.5, 0.2, 0.3])]
     assert_allclose(inclusion_probabilities(sets), [0.95, 0.28, 0.3])
+
+
+def test_forms_are_columns_and_their_averages(rng):
+    """Oracle: regressions of absolute values, one member after the other."""
+    Z = look_alikes(rng, 5, 80)
+    forms = module._Forms.of(Z)
+    columns = np.stack([Z, [bent_column(z) for z in Z]], axis=1)
+    R = centred(rng.standard_normal((3, 80)))
+    assert_allclose(forms.products(R), columns @ R.T, atol=1e-9)
+    p = np.array([0.1, 0.6, 0.05, 0.05, 0.2])
+    likeness = Z @ Z[1] / 80
+    averages = (p * likeness) @ columns[:, 0], p @ columns[:, 1]
+    assert_allclose(forms.expected(p), averages, atol=1e-9)
+
+
+def test_the_last_digit_decides_nothing():
+    """Law: probabilities that differ by rounding alone are ties, and sums may fall short by it."""
+    tied = module._smallest_set(np.array([0.2, 0.4 - 1e-13, 0.4 + 1e-13]), 0.9)
+    assert tied.members.tolist() == [1, 2, 0]
+    assert len(module._smallest_set(np.full(10, 0.1), 0.8).members) == 8
 
 
 def test_copies_share_probability_and_stand_in_order(rng):
@@ -259,6 +340,9 @@ def test_a_perfect_fit_leaves_nothing_to_explain(rng):
     Z = look_alikes(rng, 20, 100)
     (found,) = credible_sets(Z, Z[[13]])
     assert found.members.tolist() == [13]
+    classes = centred((np.arange(3)[:2, None] == rng.integers(0, 3, 100)) * 1.0)
+    found = credible_sets(np.concatenate([standardised(classes), Z]), classes)
+    assert sorted(one.members.tolist() for one in found) == [[0], [1]]
     (alone,) = credible_sets(Z[:1], Z[[13]])
     assert alone.members.tolist() == [0]
     assert_allclose(alone.probabilities, 1)

@@ -200,6 +200,9 @@ def main(seeds=200, first=0, words=()):
         for effect in EFFECTS
         if all(word in f"{group}; {target}; {effect}" for word in words)
     ]
+    if not cells:
+        print("nothing to run")
+        return
     rows = pd.DataFrame(
         [one(*cell, seed) for cell in cells for seed in range(first, first + seeds)]
     )

@@ -1,1 +1,1 @@
-"""What is added to the answer, each layer with a statement of its own."""
+"""Adds to the answer: features associated alone, credible sets, the panel, bounds after looking."""

@@ -18,7 +18,8 @@ value adds to it (bent). Members, forms and values of g are equally probable bef
 :math:`Y` and :math:`X_j` are adjusted for the expected carriers of the other effects, which are
 found in turns until they settle. Adjusting takes the place of subtracting their fits: these are
 shrunk, and look-alikes would take what is left for an effect of their own. :math:`\nu` is the
-number of rows less one and less the columns adjusted for, times `ROW_WEIGHT`.
+number of rows less one and less the columns adjusted for, times `ROW_WEIGHT`. Constants were chosen
+by coverage, which ``python -m benchmarks.studies.credible_sets`` prints.
 """
 
 from __future__ import annotations
@@ -71,15 +72,15 @@ def credible_sets(Z: Matrix, E: Matrix, level: float = 0.95) -> tuple[CredibleSe
     Z
         Normal scores of the members, (m, n), every row with mean 0 and variance 1.
     E
-        Columns of the target as rows, (q, n), adjusted for all that is outside the group, with
-        mean 0. They may be linearly dependent, as those of classes are.
+        Columns of the target as rows, (q, n), adjusted for all that is outside the group. They may
+        be linearly dependent, as those of classes are.
     level
         Probability that a set reaches.
 
     Returns
     -------
-    At least one set, the best supported effect first. The group is taken to matter: where it does
-    not, the one set holds most members. Further sets are for effects that the data clearly support.
+    At least one set, as the group is taken to matter; where it does not, the set holds most
+    members. Further sets are for effects that the data clearly support.
 
     Examples
     --------
@@ -90,7 +91,7 @@ def credible_sets(Z: Matrix, E: Matrix, level: float = 0.95) -> tuple[CredibleSe
     >>> found.members.tolist()
     [3]
     """
-    forms, Y = _Forms.of(Z), _orthonormal(E)
+    forms, Y = _Forms.of(Z), _orthonormal(E - E.mean(axis=1, keepdims=True))
     effects = [_find_effect(forms, Y, [])]
     while len(effects) < min(MOST_EFFECTS, len(Z)):
         another = _find_effect(forms, Y, effects)
@@ -100,7 +101,6 @@ def credible_sets(Z: Matrix, E: Matrix, level: float = 0.95) -> tuple[CredibleSe
         if more is None or not _supported(more):
             break
         effects = more
-    effects.sort(key=lambda effect: -round(effect.log10_factor, 6))
     return tuple(_smallest_set(effect.probabilities, level) for effect in effects)
 
 
@@ -153,13 +153,13 @@ class _Forms:
         return self.size > 0
 
     def products(self, R: Matrix) -> Matrix:
-        """Sums of products of both columns of every member with rows of R, (m, 2, d)."""
+        """Sums of products of both columns of every member with centred rows, (m, 2, d)."""
         straight = self.Z @ R.T
         absolute = np.empty_like(straight)
         for some, values in self._blocks():
             absolute[some] = values @ R.T
-        bent = absolute - np.outer(self.mean, R.sum(axis=1)) - self.slope[:, None] * straight
-        return np.stack([straight, self._by_size(bent)], axis=1)
+        bent = self._by_size(absolute - self.slope[:, None] * straight)
+        return np.stack([straight, bent], axis=1)
 
     def expected(self, probabilities: Vector) -> Matrix:
         """Both columns averaged over members, those of opposite sign turned over, (1 or 2, n)."""

@@ -52,7 +52,9 @@ def _read_gmt(path: Path) -> dict[str, list[str]]:
 
 
 def _read_csv(path: Path) -> dict[str, list[str]]:
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, sep=None, engine="python")
+    head = path.read_text(encoding="utf-8").partition("\n")[0]
+    separator = next((one for one in "\t;" if one in head), ",")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False, sep=separator)
     if frame.shape[1] < 2:
         raise ValueError("it has one column")
     sets: dict[str, list[str]] = {}

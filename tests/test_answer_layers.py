@@ -184,7 +184,7 @@ def test_given_groups_leave_no_single_features_to_test(planted):
     found = select(X, y, Recipe(feature_groups=np.arange(60) // 4))
     assert found.layer("own").tested.size == found.layer("own").features.size == 0
     assert found.selected.size > 0
-    assert "No single feature adds to all others" in statement(found)
+    assert "Tested as single features, none adds to all others" in statement(found)
 
 
 def test_layers_of_knockoffs(planted):
@@ -314,7 +314,7 @@ def test_the_headline_counts_every_layer(found):
     n, groups = len(found.selected), found.n_groups
     assert said.startswith(f"{found.associated.sum()} of 60 features are associated with")
     assert f"{n - groups} feature" in said
-    assert f"{len(found.layer('own').features)} single feature" in said
+    assert f"Tested as single features, {len(found.layer('own').features)} add" in said
 
 
 def test_failed_checks_stand_in_the_headline(found):

@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import ndtri
 from typer.testing import CliRunner
 
+import smrmr
 from oracles import closed_testing
 from smrmr import ConditionalTests, Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
@@ -141,9 +142,33 @@ def test_classes_are_named_for_associated_features():
     X = rng.normal(size=(180, 20))
     X[:60, 0] += 2
     X[120:, 1] -= 2
-    table = select(X, y).findings("associated").set_index("feature")
+    found = select(X, y)
+    table = found.findings("associated").set_index("feature")
     assert table.loc["x0", "higher_in_alone"] == "a"
     assert table.loc["x1", "lower_in_alone"] == "c"
+    marked = found.markers("associated").set_index(["class", "feature"])["direction"]
+    assert (marked["a", "x0"], marked["c", "x1"]) == ("higher", "lower")
+    for name, row in table.iterrows():
+        for column, way in (("higher_in_alone", "higher"), ("lower_in_alone", "lower")):
+            said = [c for c in "abc" if marked.get((c, name)) == way]
+            assert row[column] == "; ".join(said)
+    with pytest.raises(ValueError, match="layer='own'"):
+        found.markers("own")
+
+
+def test_anndata_holds_a_column_per_layer():
+    """Oracle: the selection that is returned."""
+    anndata = pytest.importorskip("anndata")
+    rng = np.random.default_rng(4)
+    label = np.repeat(["ill", "well"], 60)
+    values = rng.normal(size=(120, 15)) + (label == "ill")[:, None] * (np.arange(15) < 3)
+    adata = anndata.AnnData(values, obs=pd.DataFrame({"label": label}, index=map(str, range(120))))
+    found = smrmr.anndata.select(adata, "label")
+    assert_array_equal(adata.var["smrmr_associated"], found.associated)
+    own = np.isin(np.arange(15), found.layer("own").features)
+    assert_array_equal(adata.var["smrmr_own"], own)
+    assert_array_equal(adata.var["smrmr_p_value_alone"], found.alone.p)
+    assert {"0", "1", "2"} <= set(adata.uns["smrmr"]["markers_alone"]["ill"])
 
 
 @pytest.mark.slow

@@ -87,7 +87,8 @@ def select(
         classes ``smrmr_higher_in`` and ``smrmr_lower_in`` name those that a selected feature is
         higher or lower in (of several outputs ``smrmr_rising_outputs`` and
         ``smrmr_falling_outputs``). ``uns["smrmr"]`` says how it was done; its ``"markers"`` are, by
-        class, the features that are higher in it, best first, as `Selection.markers` has them. A
+        class, the features that are higher in it, best first, as `Selection.markers` has them, and
+        ``"markers_alone"`` those that are when each is looked at alone. A
         slash in the name of a class becomes a bar, for names in files cannot hold it.
 
     Raises
@@ -253,14 +254,20 @@ def _account(found: Selection) -> dict[str, Any]:
 
 
 def _markers(found: Selection) -> dict[str, Any]:
-    """For each class the features that are higher in it, smallest p-value first."""
-    if not found.plot_data.labels or not isinstance(found.evidence, ConditionalEvidence):
-        return {}
-    table = found.markers()
-    higher = table[table["direction"] == "higher"]
+    """By class, the features that are higher in it, smallest p-value first: given others, alone."""
     labels = found.plot_data.labels
+    if not labels:
+        return {}
+    tables = {"markers_alone": found.markers("associated")}
+    if isinstance(found.evidence, ConditionalEvidence):
+        tables["markers"] = found.markers()
+    return {name: _by_class(found, table) for name, table in tables.items()}
+
+
+def _by_class(found: Selection, table: Any) -> dict[str, NDArray[Any]]:
+    higher, labels = table[table["direction"] == "higher"], found.plot_data.labels
     by_class = {}
     for label in (labels[i] for i in in_shown_order(found, labels)):
         own = higher["feature"][higher["class"] == label]
         by_class[label.replace("/", "|")] = own.to_numpy(dtype=object)
-    return {"markers": by_class}
+    return by_class

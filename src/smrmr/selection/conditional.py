@@ -80,22 +80,11 @@ def effects_of(selection: Selection, hypotheses: Indices | None = None) -> Effec
 
 def markers(selection: Selection) -> dict[str, NDArray[Any]]:
     """Columns by name: for each class or output the selected features associated with it."""
-    hypotheses, labels = selection.decision.selected, selection.plot_data.labels
+    hypotheses = selection.decision.selected
     effects = effects_of(selection, hypotheses)
-    way = effects.by_column(associated_columns(selection, hypotheses))
-    both = effects.both_classes
-    if len(both.names) > len(effects.names):
-        way = np.concatenate([way, both.by_column(np.broadcast_to(way != "", both.p.shape))[1:]])
-    order = in_shown_order(selection, both.names)
-    rows = [(c, i) for c in order for i in np.argsort(both.p[c], kind="stable") if way[c, i]]
-    at = tuple(np.array(rows, dtype=np.intp).reshape(-1, 2).T)
-    return {
-        "class" if labels else "output": np.array(both.names, dtype=object)[at[0]],
-        "feature": np.array([selection.names[k] for k in selection.selected], dtype=object)[at[1]],
-        "direction": way[at],
-        "effect": both.values[at],
-        "p_value": both.p[at],
-    }
+    named = associated_columns(selection, hypotheses)
+    order = in_shown_order(selection, effects.both_classes.names)
+    return effects.markers(named, [selection.names[k] for k in selection.selected], order)
 
 
 def associated_columns(selection: Selection, hypotheses: Indices) -> Mask:

@@ -117,6 +117,24 @@ class Effects:
         way[np.abs(self.values) < self.unclear] = "unclear"
         return np.where(named, way, "")
 
+    def markers(self, named: Mask, features: list[str], order: Indices) -> dict[str, NDArray[Any]]:
+        """Columns of a table with a row per class or output and feature that is `named` for it.
+
+        Classes come in this order, in each the smallest p-value first. Of two classes both have
+        rows.
+        """
+        both = self.both_classes
+        way = both.by_column(np.broadcast_to(named, both.p.shape))
+        rows = [(c, i) for c in order for i in np.argsort(both.p[c], kind="stable") if way[c, i]]
+        at = tuple(np.array(rows, dtype=np.intp).reshape(-1, 2).T)
+        return {
+            "class" if self.labels else "output": np.array(both.names, dtype=object)[at[0]],
+            "feature": np.array(features, dtype=object)[at[1]],
+            "direction": way[at],
+            "effect": both.values[at],
+            "p_value": both.p[at],
+        }
+
     def listed(self, way: NDArray[Any], order: Indices) -> dict[str, NDArray[Any]]:
         """Columns of tables: for each direction the names of classes or outputs, where several."""
         if len(self.names) == 1:

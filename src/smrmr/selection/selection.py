@@ -27,6 +27,7 @@ from .layers import LAYERS, Layer
 from .plot_data import PlotData
 from .tables import (
     alone_columns,
+    alone_markers,
     frame_of,
     table_of_features,
     table_of_groups,
@@ -609,18 +610,23 @@ class Selection:
             return bound_of_answer(self, confidence, "signals" if layer is None else layer)
         return bounds_of_sets(self, features, confidence, "associated" if layer is None else layer)
 
-    def markers(self) -> Any:
-        """For each class the selected features that mark it, as a pandas DataFrame.
+    def markers(self, layer: str = "signals") -> Any:
+        """For each class the features of a layer that mark it, as a pandas DataFrame.
 
         A row per class and feature, in the order of classes, smallest p-value first: the feature is
         ``"higher"`` or ``"lower"`` in the class than in all others, given the features outside its
-        group; or ``"unclear"`` where the two differ otherwise. With several outputs the output
-        ``"rises"`` or ``"falls"``.
+        group (of associated features: alone); or ``"unclear"`` where the two differ otherwise. With
+        several outputs the output ``"rises"`` or ``"falls"``.
 
         Of more than two classes, or of several outputs, only those are named whose p-value passes
         Holm's rule at level fdr R / m, where R of m hypotheses are selected. Then the error in
         naming them, averaged over the selected features, is at most fdr in expectation (Benjamini
         and Bogomolov 2014). A selected feature may have none: all classes together tell of it.
+
+        Parameters
+        ----------
+        layer
+            ``"signals"`` or ``"associated"``.
 
         Returns
         -------
@@ -631,7 +637,9 @@ class Selection:
         Raises
         ------
         AttributeError
-            If the selection is by knockoffs, which have no effects for each class.
+            If signals are by knockoffs, which have no effects for each class.
+        ValueError
+            If there is no such layer.
 
         Examples
         --------
@@ -648,7 +656,9 @@ class Selection:
         >>> found[found["direction"] == "higher"][["class", "feature"]].to_dict("split")["data"]
         [['blue', 'x1'], ['red', 'x0']]
         """
-        return frame_of(self.presentation.markers(self))
+        check_choice("layer", layer, ("signals", "associated"))
+        alone = layer == "associated"
+        return frame_of(alone_markers(self) if alone else self.presentation.markers(self))
 
     def near_misses(self, most: int = 10) -> Any:
         """The best of what was not selected, as a pandas DataFrame; these are no findings.

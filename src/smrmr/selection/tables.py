@@ -86,14 +86,13 @@ def alone_columns(selection: Selection, features: Indices) -> dict[str, Any]:
     alone, layer = selection.alone, selection.layer("associated")
     effects = alone_effects(selection, features)
     direction, which = effects.strongest()
-    share = max(len(layer.features), 1) / max(len(layer.tested), 1)
+    share = _share_associated(selection)
     low, high = (ends[:, features] for ends in alone.intervals(1 - MISSED * share))
     if len(effects.both_classes.names) > len(effects.names):
         low, high = np.concatenate([low, -high]), np.concatenate([high, -low])
     at = which, np.arange(len(features))
-    level = selection.fdr * share
-    found = np.isin(features, np.flatnonzero(selection.associated))
-    way = effects.by_column(effects.associated(found, level))
+    named = effects.associated(selection.associated[features], selection.fdr * share)
+    way = effects.by_column(named)
     listed = effects.listed(way, in_shown_order(selection, effects.names))
     return {
         "p_value_alone": alone.p[features],
@@ -104,6 +103,22 @@ def alone_columns(selection: Selection, features: Indices) -> dict[str, Any]:
         "effect_alone_low": low[at],
         "effect_alone_high": high[at],
     }
+
+
+def alone_markers(selection: Selection) -> dict[str, Any]:
+    """For each class or output the associated features that mark it alone, by name of column."""
+    features = selection.layer("associated").features
+    effects = alone_effects(selection, features)
+    level = selection.fdr * _share_associated(selection)
+    named = effects.associated(np.ones(len(features), np.bool_), level)
+    order = in_shown_order(selection, effects.both_classes.names)
+    return effects.markers(named, [selection.names[k] for k in features], order)
+
+
+def _share_associated(selection: Selection) -> float:
+    """R / m if R of m features are associated, one at least."""
+    layer = selection.layer("associated")
+    return max(len(layer.features), 1) / max(len(layer.tested), 1)
 
 
 def alone_effects(selection: Selection, features: Indices) -> Effects:

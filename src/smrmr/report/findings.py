@@ -105,12 +105,28 @@ def layer_listing(selection: Selection, layer: str) -> Listing:
     for name in OF_LAYERS[layer]:
         if name in frame:
             shown[name] = frame[name][:MOST_IN_LAYER].tolist()
+    if any(f"{name}_alone" in shown for name in NAMED):
+        del shown["direction_alone"]
     if "effect_alone" in shown:
         parts = (frame[f"effect_alone{end}"][:MOST_IN_LAYER] for end in ("", "_low", "_high"))
         shown["effect_alone"] = [
             f"{e:.2f} ({a:.2f} to {b:.2f})" for e, a, b in zip(*parts, strict=True)
         ]
     return _listing(shown, max(0, len(frame) - MOST_IN_LAYER))
+
+
+def sets_listing(selection: Selection) -> Listing:
+    """Credible sets of the selected groups: a row per effect, members with probabilities."""
+    rows = zip(selection.selected.tolist(), selection.carriers, strict=True)
+    groups = [(k, one) for k, one in rows if len(one.members) > 1][:MOST_IN_LAYER]
+    columns: dict[str, list[Any]] = {"group of": [], "members": [], "credible set": []}
+    for k, one in groups:
+        for some in one.sets:
+            columns["group of"].append(selection.names[k])
+            columns["members"].append(len(one.members))
+            said = say(selection, "with_probabilities", carriers=one, some=some)
+            columns["credible set"].append(said)
+    return _listing(columns)
 
 
 def _listing(columns: dict[str, list[Any]], more: int = 0) -> Listing:

@@ -13,7 +13,7 @@ from ..selection import Selection
 from . import words
 from .checks import checked
 from .figures import REPORT_PARTS
-from .findings import layer_listing, listed, listing
+from .findings import layer_listing, listed, listing, sets_listing
 from .statement import headline
 from .svg import draw_svg
 from .table import embedded, table_data
@@ -95,6 +95,7 @@ def render(selection: Selection) -> str:
         listing=listing(selection),
         headline=headline(selection),
         layer_listing=layer_listing,
+        sets_listing=sets_listing,
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,

@@ -77,8 +77,8 @@ def alone_plot(selection: Selection) -> Plot:
     roles = {"kept": ~chosen & ~explained, "negative": explained, "selected": chosen}
     tips = [f"{about(selection, k)}, marginal p {selection.alone.p[k]:.3g}" for k in drawn]
     cut, said = _cut_off(selection)
-    size = 1.05 * max(float(alone.max()), float(evidence.scores.max()), cut)
-    ends = np.array([0.0, size])
+    across, up = 1.05 * float(alone.max()), 1.05 * max(float(evidence.scores.max()), cut)
+    ends = np.array([0.0, min(across, up)])
     return Plot(
         "Marginal and conditional p-values",
         "-log10 of the marginal p-value",
@@ -88,8 +88,8 @@ def alone_plot(selection: Selection) -> Plot:
             Rule(cut, said),
             *by_role(Points, alone[drawn], evidence.scores[drawn], tips, roles),
         ),
-        x_limits=(-0.03 * size, size),
-        y_limits=(-0.03 * size, size),
+        x_limits=(-0.03 * across, across),
+        y_limits=(-0.03 * up, up),
     )
 
 

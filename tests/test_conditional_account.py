@@ -363,7 +363,7 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
 
 def test_figures_of_the_other_controller_are_refused(cases):
     has = "It has 'best', 'histogram', 'alone', 'fits', 'relevance', 'redundancy', 'adjusting', "
-    has += "'associated', 'carriers' or"
+    has += "'associated', 'carriers', 'panel' or"
     for name in ("importance", "lambda", "nonsense"):
         with pytest.raises(Problem, match=f"by tests has no figure '{name}'. {has} 'shape'"):
             plot(cases["numbers"], name)
@@ -414,7 +414,7 @@ def test_the_command_line_runs_tests(table, tmp_path, options, control):
     done = invoke("select", table, "--target", "y", "--fdr", "0.1", "--out", folder, *options)
     assert done.exit_code == 0, done.output
     data = read_data(table, "y")  # which may round the last bit of a number, and y counts as it is
-    expected = select(data.X, data.y, Recipe(fdr=0.1, control=control))
+    expected = select(data.X, data.y, Recipe(fdr=0.1, control=control, accuracy=True))
     written = pd.read_csv(folder / "selected.csv", dtype=str)
     assert written["feature"].tolist() == expected.selected_names
     top = expected.to_frame()[: len(written)]

@@ -107,6 +107,8 @@ def test_a_recipe_writes_every_choice():
         "target": "auto",
         "on_empty": "relax",
         "n_features": None,
+        "accuracy": False,
+        "panel_size": None,
         "alike": "auto",
         "feature_groups": None,
         "always_keep": None,

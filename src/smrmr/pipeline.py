@@ -18,6 +18,7 @@ from .features.alike import likeness_to
 from .features.groups import find_groups
 from .features.rank_table import RankTable
 from .layers.carriers import find_carriers
+from .layers.panel import choose_panel
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
@@ -147,6 +148,17 @@ def select_from(
         carriers = find_carriers(
             study, ranks, evidence, selectable, decision.selected, copies.leaders, work
         )
+    panel = choose_panel(
+        study,
+        ranks,
+        copies,
+        alone,
+        recipe.fdr,
+        work,
+        size=recipe.panel_size,
+        accuracy=recipe.accuracy,
+        statistics=statistics,
+    )
     with work.stage("figures", steps=True):
         shapes, keep_data = Shapes(study.target), recipe.keep_data
         plot_data = summarise_for_plots(
@@ -171,6 +183,7 @@ def select_from(
         evidence=evidence,
         decision=decision,
         groups_carried=carriers,
+        panel=panel,
         plot_data=plot_data,
         trends=trends,
         likeness=tuple(likeness_to(ranks, each) for each in representatives),

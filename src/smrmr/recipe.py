@@ -38,6 +38,12 @@ class Recipe:
         paper); the last two carry no guarantee.
     n_features
         Take so many features, best first, whatever the level, and without guarantee.
+    accuracy
+        Measure how well the panel predicts samples left out, by cross-validation in which
+        everything is chosen anew, and choose its size so. It takes about as long as a fit.
+    panel_size
+        Number of features in the panel: few, relevant and not redundant. Left out, it is the
+        smallest that predicts about as well as the best, with `accuracy`; else 20 at most.
     alike
         Average correlation (Spearman, absolute) from which on features are clustered and tested as
         one group: ``"auto"``, ``"none"`` (only copies), a number such as 0.7, or several. Nested
@@ -83,6 +89,8 @@ class Recipe:
     target: str = "auto"
     on_empty: str = "none"
     n_features: int | None = None
+    accuracy: bool = False
+    panel_size: int | None = None
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
@@ -97,6 +105,9 @@ class Recipe:
         check_choice("on_empty", self.on_empty, ON_EMPTY)
         if self.n_features is not None:
             check_count("n_features", self.n_features)
+        check_choice("accuracy", self.accuracy, (True, False))
+        if self.panel_size is not None:
+            check_count("panel_size", self.panel_size)
         check_choice("keep_data", self.keep_data, (True, False))
         if min(self.cuts, default=1) < 1 and self.feature_groups is not None:
             given = f"{setting('alike', self.alike)} finds groups, but {setting('feature_groups')}"

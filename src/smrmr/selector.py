@@ -118,6 +118,8 @@ class SmRMR(Selector):
     target: str = "auto"
     on_empty: str = "none"
     n_features: int | None = None
+    accuracy: bool = False
+    panel_size: int | None = None
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
@@ -233,6 +235,9 @@ class SmRMR(Selector):
         settings = {f.name: getattr(self, f.name) for f in fields(Recipe)}
         if self.answer != "signals":
             settings["n_features"] = None
+        if self.answer == "panel":
+            size = self.panel_size if self.n_features is None else self.n_features
+            settings |= {"panel_size": size, "accuracy": self.accuracy or size is None}
         return Recipe(**settings)
 
     def _kept(self, layer: Layer) -> Indices:

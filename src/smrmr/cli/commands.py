@@ -122,6 +122,8 @@ def select(
     rule: str | None = None,
     on_empty: str = "none",
     n_features: int | None = None,
+    accuracy: Annotated[bool, Option("--accuracy/--no-accuracy")] = True,
+    panel_size: int | None = None,
     alike: str = "auto",
     feature_groups: str | None = None,
     covar: File = None,
@@ -141,8 +143,8 @@ def select(
 ) -> None:
     """Select the features of a table that are associated with its target.
 
-    Writes report.html, selected.csv, associated.csv, own.csv, groups.csv, features.csv and
-    selection.json.
+    Writes report.html, selected.csv, associated.csv, own.csv, panel.csv, groups.csv,
+    features.csv and selection.json.
 
     Example: smrmr example > table.csv && smrmr select table.csv --target response
     """

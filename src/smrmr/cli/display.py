@@ -160,7 +160,7 @@ def _command(context: typer.Context, options: dict[str, Any]) -> str:
         if name in HERE or value is None or value == parameter.default:
             continue
         if isinstance(value, bool):
-            typed.append(flag)
+            typed.append(flag if value else parameter.secondary_opts[0])
         else:
             for one in value if isinstance(value, list | tuple) else [value]:
                 typed += [flag, str(one)]

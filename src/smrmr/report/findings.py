@@ -23,7 +23,10 @@ OF_LAYERS = {  # columns that it shows of them
         *("higher_in_alone", "rising_outputs_alone", "effect_alone"),
     ),
     "own": ("p_value", "q_value_own", "direction", "effect", "p_value_alone"),
-    "panel": ("weight", "stability", "p_value_alone", "direction_alone", "effect_alone"),
+    "panel": (
+        *("coefficient", "stability", "p_value_alone", "direction_alone"),
+        *("higher_in_alone", "rising_outputs_alone", "effect_alone"),
+    ),
 }
 NAMED = ("higher_in", "rising_outputs")  # beside which one direction says little
 

@@ -6,7 +6,7 @@ from ..selection import Selection
 from ..selection.tables import alone_columns
 from ..types import Indices
 from .features import Figures, by_role
-from .marks import Mark, Plot, Points, Rule, Tick, short
+from .marks import Band, Line, Mark, Plot, Points, Rule, Stems, Tick, short
 
 MOST_DOTS = 600
 MOST_SETS = 12  # credible sets that are drawn
@@ -76,4 +76,51 @@ def _set_label(selection: Selection, sets: tuple[Indices, ...], size: int) -> st
     return f"{lead}: {sum(map(len, sets))} of {size}"
 
 
-OF_LAYERS: Figures = {"associated": associated_plot, "carriers": carriers_plot}
+def panel_plot(selection: Selection) -> Plot:
+    """Score of panels by size, beside chance and all associated features; or coefficients."""
+    panel = selection.panel
+    if not len(panel.features):
+        return Plot("The panel", nothing="No feature is associated alone.")
+    if panel.accuracy is None:
+        return _coefficients_plot(selection)
+    found = panel.accuracy
+    x, y = found.sizes.astype(np.float64), found.scores
+    tips = [
+        f"{size} features: {found.measure} {score:.3f}, standard error {error:.3f}"
+        for size, score, error in zip(found.sizes, y, found.errors, strict=True)
+    ]
+    taken = found.sizes == found.size
+    band = Band(x, np.stack([y - found.errors, y + found.errors]), "main")
+    marks: list[Mark] = [band, Line(x, y, "main")]
+    marks += by_role(Points, x, y, tips, {"kept": ~taken, "selected": taken})
+    marks += [Rule(found.all_associated, "all associated"), Rule(found.chance, "chance", "mirror")]
+    ends = [*(y - found.errors), *(y + found.errors), found.all_associated, found.chance]
+    margin = 0.08 * (max(ends) - min(ends)) or 0.1
+    return Plot(
+        "How well panels of each size predict",
+        "features in the panel",
+        f"{found.measure} on samples left out",
+        tuple(marks),
+        x_limits=(0.0, float(x.max()) + 1.0),
+        y_limits=(min(ends) - margin, max(ends) + margin),
+    )
+
+
+def _coefficients_plot(selection: Selection) -> Plot:
+    features, theta = selection.panel.features, selection.panel.theta
+    tips = tuple(
+        f"{short(selection.names[k])}: coefficient {size:.3g}"
+        for k, size in zip(features, theta, strict=True)
+    )
+    at = np.arange(1.0, len(features) + 1)
+    return Plot(
+        "The panel",
+        "feature, in the order of the panel",
+        "coefficient",
+        (Stems(at, theta, "selected", tips),),
+        x_limits=(0.0, len(features) + 1.0),
+        y_limits=(0.0, 1.08 * float(theta.max())),
+    )
+
+
+OF_LAYERS: Figures = {"associated": associated_plot, "carriers": carriers_plot, "panel": panel_plot}

@@ -6,9 +6,9 @@ from .figures import REPORT_PARTS
 from .words import advice, say
 
 
-def headline(selection: Selection, lacking: str = "", near_misses: str = "") -> str:
+def headline(selection: Selection, lacking: str = "") -> str:
     """The answer layer by layer, and checks that put it in doubt; why nothing was selected."""
-    signals = say(selection, "decided", lacking=lacking, near_misses=near_misses)
+    signals = say(selection, "decided", lacking=lacking)
     return say(selection, "headline", signals=signals, doubts=doubts(selection))
 
 
@@ -48,9 +48,12 @@ def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
     """
     empty = name_near_misses and not selection.selected.size
     rows = selection.near_misses().to_dict("records") if empty else []
-    near = say(selection, "near_misses", rows=rows)
-    said = headline(selection, lacking=say(selection, "lacking"), near_misses=near)
-    return f"{said} {say(selection, 'conditions')}".strip()
+    parts = [
+        headline(selection, lacking=say(selection, "lacking")),
+        say(selection, "conditions"),
+        say(selection, "near_misses", rows=rows),
+    ]
+    return " ".join(filter(None, parts))
 
 
 def statement_with_advice(selection: Selection) -> str:

@@ -14,6 +14,7 @@ from ..selection import Selection
 from ..selection.conditional import columns_by_direction
 from .marks import short
 
+HIGHEST = 0.5  # level that is worth naming: beyond, more than half may be false
 FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
 
 
@@ -80,13 +81,13 @@ def advice(selection: Selection) -> str:
 
 
 def level_that_selects(selection: Selection) -> float | None:
-    """The smallest level of three digits at which something is selected; None if there is none."""
+    """The smallest level of three digits, 0.5 at most, that selects something; else None."""
     smallest = selection.decision.smallest_level
     if not smallest < 1:
         return None
     unit = 10.0 ** (np.floor(np.log10(smallest)) - 2)
     level = float(f"{np.ceil(smallest / unit - 1e-6) * unit:.3g}")
-    return level if level < 1 else None
+    return level if level <= HIGHEST else None
 
 
 def explain(selection: Selection, feature: str | int) -> str:

@@ -90,6 +90,16 @@ def checkpoints_in(folder: Path | None, about: Mapping[str, Any]) -> Iterator[No
         _current.reset(token)
 
 
+@contextmanager
+def without_checkpoints() -> Iterator[None]:
+    """Keep nothing of the work done inside: it is part of one block, which is kept as a whole."""
+    token = _current.set(None)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
 def check_free(folder: Path) -> None:
     """Refuse a folder that holds anything but what a killed start may have left."""
     for path in folder.iterdir():

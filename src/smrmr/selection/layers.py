@@ -92,10 +92,19 @@ def own(selection: Selection) -> Layer:
     return Layer("own", found, np.full(len(q), np.nan), q, evidence.scores, single)
 
 
+def panel(selection: Selection) -> Layer:
+    """Few of the associated features, relevant and not redundant; their level is that of these."""
+    alone, chosen = selection.layer("associated"), selection.panel
+    scores = np.zeros(selection.n_features)
+    scores[chosen.features] = chosen.theta
+    return Layer("panel", chosen.features, alone.p_values, alone.q_values, scores, alone.tested)
+
+
 LAYERS: dict[str, Callable[[Selection], Layer]] = {
     "associated": associated,
     "signals": signals,
     "own": own,
+    "panel": panel,
 }
 
 

@@ -17,6 +17,7 @@ from ..data.messages import position_of
 from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
 from ..layers.carriers import Carriers
+from ..layers.panel import Panel
 from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
@@ -91,6 +92,9 @@ class Selection:
         What was selected from it, at which level.
     groups_carried
         Credible sets of the groups that the level selects, and other usual levels.
+    panel
+        Few, relevant features that are not redundant, and how well they predict if that was
+        measured.
     plot_data
         What figures show of the data: summaries, and values only if they were to be kept.
     trends
@@ -143,6 +147,7 @@ class Selection:
     evidence: Evidence
     decision: Decision
     groups_carried: tuple[Carriers, ...]
+    panel: Panel
     plot_data: PlotData
     likeness: tuple[Vector, ...]
     copies: tuple[Indices, ...]
@@ -340,7 +345,9 @@ class Selection:
         name
             ``"associated"``: features that depend on the target, each alone. ``"signals"``:
             features and groups that add to all others, which is what `selected` holds. ``"own"``:
-            single features that add to all others, their look-alikes among these.
+            single features that add to all others, their look-alikes among these. ``"panel"``: few,
+            relevant features that are not redundant, to predict with; its scores are coefficients,
+            its p-values those of features alone.
 
         Returns
         -------

@@ -67,11 +67,17 @@ def table_of_layer(selection: Selection, layer: Layer) -> Any:
     """A row per feature that a layer of single features names."""
     features, order = layer.features, {}
     columns = selection.table_columns()
-    if layer.name == "associated":  # what it rests on comes first
+    if layer.name != "own":  # what it rests on comes first
         order = {name: columns[name] for name in columns if "_alone" in name}
     sizes = {name: values[features] for name, values in selection.sizes().items()}
     shown = {name: values[features] for name, values in (order | columns).items()}
-    own = {} if layer.name == "associated" else {"q_value_own": layer.q_values[features]}
+    own: dict[str, Any] = {}
+    if layer.name == "own":
+        own["q_value_own"] = layer.q_values[features]
+    elif layer.name == "panel":
+        own["coefficient"] = layer.scores[features]
+        if selection.panel.accuracy is not None:
+            own["stability"] = selection.panel.accuracy.stability
     named = [selection.names[k] for k in features]
     return frame_of({"feature": named, **own, **shown, **sizes})
 

@@ -586,7 +586,7 @@ def test_rank_refuses_in_one_message(arguments, message, table):
     [
         (["--control", "knockoffs", "--lam", "0.01"], 0.02, 1),
         (["--rule", "by"], 1e-9, 0),
-        ([], 1e-9, 1),
+        ([], 1e-9, 0),
     ],
 )
 def test_an_empty_answer_names_commands_that_work(
@@ -602,7 +602,7 @@ def test_an_empty_answer_names_commands_that_work(
     assert "Near misses, to be tested on new data" in " ".join(done.stdout.split())
     assert f"Level {fdr:g} " in " ".join(done.stderr.split())
     commands = [line.strip() for line in done.stdout.splitlines() if line.startswith("  smrmr ")]
-    assert len(commands) >= 2
+    assert commands
     lengths = []
     for command in commands:
         program, *arguments = shlex.split(command)

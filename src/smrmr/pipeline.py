@@ -24,10 +24,11 @@ from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
 from .selection import Selection, find_trends, summarise_for_plots
-from .selection.plot_data import Shapes
+from .selection.plot_data import MOST_FEATURES, Shapes
 from .settings import as_generator, parse_bytes
-from .types import Data, Progress
+from .types import Data, Indices, Progress
 
+MOST_OF_PANEL = 8  # features of the panel that are drawn
 DECIDING = ("fdr", "on_empty", "n_features", "n_jobs")  # settings that no evidence depends on
 
 
@@ -161,12 +162,13 @@ def select_from(
     )
     with work.stage("figures", steps=True):
         shapes, keep_data = Shapes(study.target), recipe.keep_data
-        plot_data = summarise_for_plots(
-            study, evidence.ranking, control.measure, keep_data, work, shapes
-        )
+        first, others = np.split(evidence.ranking, [MOST_FEATURES - MOST_OF_PANEL])
+        drawn = _once(first, panel.features[:MOST_OF_PANEL], others)
+        plot_data = summarise_for_plots(study, drawn, control.measure, keep_data, work, shapes)
         shown_by, q_values = evidence.representatives, np.ones(study.columns.n_columns)
         np.minimum.at(q_values, shown_by, decision.q_values)
-        best, selected = shown_by[evidence.order], shown_by[decision.selected]
+        best = _once(shown_by[evidence.order], panel.features)
+        selected = np.concatenate([shown_by[decision.selected], panel.features])
         trends = find_trends(study, best, selected, q_values, nominal, shapes)
         unadjusted = np.empty(0)
         if study.adjustment.names:
@@ -205,6 +207,12 @@ def select_from(
         seconds=work.seconds,
         source={"target column": name} if name else {},
     )
+
+
+def _once(*parts: Indices) -> Indices:
+    """All features of these parts in order, each where it stands first."""
+    every = np.concatenate(parts)
+    return np.asarray(every[np.sort(np.unique(every, return_index=True)[1])])
 
 
 def select_cached(

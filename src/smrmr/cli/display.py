@@ -20,6 +20,7 @@ from .options import STAGES
 
 MOST_IN_DEMO = 12  # findings, with which a demo fits a screen of 24 lines
 MOST_IN_SET = 2  # members of a credible set that are named
+MOST_IN_PANEL = 10  # features of the panel that are named
 MOST_ASSOCIATED = 5  # associated features that are listed where nothing is selected
 LABELS = {  # heads of columns, short enough for a terminal
     "p_value": "p given others",
@@ -45,6 +46,8 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
         for title, table in _instead(found).items():
             if len(table):
                 said.print(drawn(table, title=title, title_justify="left"))
+    if panel := named((_cut(found.names[k]) for k in found.panel.features), MOST_IN_PANEL):
+        said.print(f"Panel to predict with: {panel}.", highlight=False)
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
         said.print(line, highlight=False, markup=False, soft_wrap=True)

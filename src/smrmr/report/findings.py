@@ -16,6 +16,7 @@ HIDDEN = (  # columns for which there is no room, or that notes say better
     *("residual_variance", "theta", "theta_knockoff"),
 )
 OF_GROUPS = ("size", "least_alike")
+MOST_OF_PANEL = 6  # features of the panel that are drawn
 MOST_IN_LAYER = 12  # features of a layer that its section lists
 OF_LAYERS = {  # columns that it shows of them
     "associated": (
@@ -65,6 +66,22 @@ def listed(selection: Selection) -> list[Finding]:
             shape_plot(selection, k),
         )
         for k in (list(sizes) or selection.near_miss_positions().tolist())
+    ]
+
+
+def panel_shapes(selection: Selection) -> list[Finding]:
+    """The first features of the panel that are drawn nowhere else, each alone."""
+    drawn = selection.selected if selection.selected.size else selection.near_miss_positions()
+    shown = [k for k in selection.panel.features.tolist() if k not in drawn][:MOST_OF_PANEL]
+    return [
+        Finding(
+            short(selection.names[k], 200),
+            1,
+            f"p alone {selection.alone.p[k]:.2g}",
+            "",
+            shape_plot(selection, k),
+        )
+        for k in shown
     ]
 
 

@@ -26,6 +26,7 @@ ORDER = [
     "conditional",
     "paper",
     "controllers",
+    "layers",
     "recipe",
     "selection",
     "pipeline",
@@ -77,7 +78,7 @@ def test_imports_follow_the_order():
 
 def test_few_import_the_method_of_the_paper():
     """Law: it is no default, so that only what offers, runs or shows it knows of it."""
-    knowing = {"paper", "controllers", "selection", "selector", "report", "cli"}
+    knowing = {"paper", "controllers", "layers", "selection", "selector", "report", "cli"}
     for path in ROOT.rglob("*.py"):
         here = path.relative_to(ROOT).with_suffix("").parts[0]
         there = set(imported(path))

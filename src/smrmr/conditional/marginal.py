@@ -58,7 +58,7 @@ def marginal_tests(
     """What is known of every feature alone, adjusted for covariates and groups of rows."""
     features = copies.modelled
     with work.stage("alone", steps=True), one_blas_thread():
-        rows = Rows.of(study, _content(ranks, features))
+        rows = Rows.of(study, row_content(ranks, features))
         statistics = valid_statistics(study, rows.columns, statistics)
         found = _alone(ranks, features, rows, statistics, work)
     return MarginalTests(
@@ -76,7 +76,7 @@ def unadjusted_relevance(study: Study, ranks: RankTable, features: Indices, work
 
     Of several columns of the target the largest; ties are broken.
     """
-    rows = Rows.of(study, _content(ranks, features), adjust=False)
+    rows = Rows.of(study, row_content(ranks, features), adjust=False)
     return _alone(ranks, features, rows, (), work).relevance
 
 
@@ -101,7 +101,7 @@ class _Alone:
     effects: Matrix
 
 
-def _content(ranks: RankTable, features: Indices) -> Indices:
+def row_content(ranks: RankTable, features: Indices) -> Indices:
     """A whole number for every sample that depends on what it holds in these features."""
     quietly, content = Work(n_jobs=1), np.zeros(ranks.columns.n_rows, np.int64)
     for some in _blocks(ranks, features):

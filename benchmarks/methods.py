@@ -4,8 +4,8 @@ Every experiment picks from `METHODS` by name. A new method is one line there; l
 experiment (`experiments/`) or a grid (`grids/`) if it should not run everywhere.
 
 Stored rows carry the version of their method. **Raise the number in `TESTS`, `KNOCKOFFS`, `PAPER`,
-`RANKINGS` or `GCM` when the answers of these methods change**: their rows are computed again, and
-tables show the newest version alone.
+`RANKINGS`, `GCM` or `PANEL` when the answers of these methods change**: their rows are computed
+again, and tables show the newest version alone.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ KNOCKOFFS = "knockoffs 1"
 PAPER = "paper 1"
 RANKINGS = "rankings 1"
 GCM = "GCM 1"
+PANEL = "panel 1"
 REFERENCE = "reference 1"
 RELAXED = ", relaxed"  # how the names of relaxed rules end
 
@@ -140,6 +141,12 @@ def _tested(data: Problem, seed: int) -> Selection:
     )
 
 
+def _panel(data: Problem, seed: int) -> Indices:
+    """The panel, whose size is chosen on the same rows; best first."""
+    selector = SmRMR(answer="panel", target=data.target, n_jobs=1)
+    return selector.fit(data.X, data.y).selected_
+
+
 def _p_values(found: Selection) -> Vector:
     return found.p_values
 
@@ -184,6 +191,7 @@ METHODS: dict[str, Method] = {
     "d0CRT": _by_p_values(d0crt, "hidimstat"),
     "GCM": _by_p_values(gcm, GCM),
     "T-Rex": Method(trex, lambda found, level: found(level), "level", "trexselector"),
+    "panel": Method(_panel, lambda found, _: found, "nothing", PANEL),
     "Boruta": Method(boruta, lambda found, _: found, "nothing", "boruta"),
     "all features": _constant(np.arange),
     "no features": _constant(lambda p: np.empty(0, dtype=np.intp)),
@@ -191,7 +199,7 @@ METHODS: dict[str, Method] = {
 STRICT = tuple(name for name in METHODS if f"{name}{RELAXED}" in METHODS)
 """Knockoff methods of ours, which promise a level; each has a relaxed rule beside it."""
 YARDSTICK = ("smrmr", "smrmr (BY)", "SIS + BH", "MLR knockoffs", "d0CRT", "GCM", "T-Rex")
-ONLY_WHERE_NAMED = (*YARDSTICK, "Boruta")
+ONLY_WHERE_NAMED = (*YARDSTICK, "Boruta", "panel")
 """The others are those of the paper's experiments."""
 REFERENCES = ("all features", "no features")
 

@@ -19,6 +19,7 @@ from ..stores import Row
 from .run import as_integer, seed_of
 
 COMPARED = (
+    "panel",
     *("knockoffs, relaxed", "paper (PC, SCAD), relaxed", "paper (PC, MCP), relaxed"),
     *("SIS", "mRMR (MID)", "mRMR (MIQ)", "HSIC-LASSO", "HSIC-LASSO (blocks)"),
     *("all features", "no features"),

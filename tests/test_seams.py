@@ -30,7 +30,7 @@ RENAMED = [
     ("conditional/evidence.py", "def members_of"),
     ("conditional/evidence.py", "def p_values"),
     ("conditional/evidence.py", "residual_variance: Vector"),
-    ("paper/evidence.py", "def carriers_of"),
+    ("paper/evidence.py", "def members_of"),
     ("paper/evidence.py", "def theta_knockoff"),
     ("conditional/controller.py", "def prepare"),
     ("paper/filter.py", "def weigh"),

@@ -89,9 +89,9 @@ columns = ["feature", "size", "q_value", "direction", "credible_set", "probabili
 print(findings[columns].to_string(index=False, float_format="{:.1e}".format))
 
 # %%
-# Three of the four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding is a
-# block: which of its SNPs acts is open. ``credible_set`` narrows it down: if one SNP of the block
-# acts, it is one of these, with probability 95%; ``probability`` is that of the first.
+# Three of the four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding
+# is a block: which of its SNPs acts is open. ``credible_set`` narrows it down: if one SNP of the
+# block acts, it is one of these, with probability 95%; ``probability`` is that of the first.
 fig, axes = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, sharey=True, layout="constrained")
 for ax, selection, title in [
     (axes[0], naive, "populations ignored"),

@@ -61,7 +61,7 @@ findings = judge(naive)
 print(f"{len(findings)} findings, of which {(~findings['true']).sum()} are false")
 
 # %%
-# Most of them are false, at a level of 0.1, although every SNP was tested given all others. The
+# Three of seven are false, at a level of 0.1, although every SNP was tested given all others. The
 # other SNPs predict the population in part, and the rest of its effect is attributed to SNPs that
 # are common in one population.
 #
@@ -85,13 +85,13 @@ plt.show()
 # *and* the two components.
 adjusted = smrmr.select(snps, trait, covariates=components)
 findings = judge(adjusted)
-columns = ["feature", "size", "q_value", "direction", "may_carry_it", "true"]
+columns = ["feature", "size", "q_value", "direction", "credible_set", "probability", "true"]
 print(findings[columns].to_string(index=False, float_format="{:.1e}".format))
 
 # %%
-# All four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding is a
-# block: which of its SNPs acts is open. ``may_carry_it`` narrows it down: if a single SNP of the
-# block acts, it is one of these, with 95% confidence.
+# Three of the four SNPs that act are found, and one that does not. Where ``size`` is 6 the finding
+# is a block: which of its SNPs acts is open. ``credible_set`` narrows it down: if one SNP of the
+# block acts, it is one of these, with probability 95%; ``probability`` is that of the first.
 fig, axes = plt.subplots(2, 1, figsize=(7, 4.6), sharex=True, sharey=True, layout="constrained")
 for ax, selection, title in [
     (axes[0], naive, "populations ignored"),
@@ -110,7 +110,7 @@ plt.show()
 # %%
 # Caution
 # -------
-# - One of the five findings is false. A level of 0.1 is about the average over many studies, not
+# - One of the four findings is false. A level of 0.1 is about the average over many studies, not
 #   about each.
 # - Two components were enough because the figure shows three clusters. Components do not adjust for
 #   families; people of one family are ``groups``, see :doc:`/rows`.

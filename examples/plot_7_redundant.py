@@ -50,14 +50,14 @@ for label, ranking in [
 # The level is given, and the number of features follows.
 selection = smrmr.select(X, y)
 chosen["smrmr"] = selection.selected_names
-columns = ["feature", "size", "q_value", "least_alike", "may_carry_it"]
+columns = ["feature", "size", "q_value", "least_alike", "credible_set", "probability"]
 print(selection.findings()[columns].to_string(index=False, float_format="{:.2g}".format))
 
 # %%
 # All five are found, and here nothing else. A represents a group of 15, B one of five.
-# ``may_carry_it`` lists the possible carriers: if one feature of the group acts, it is among
-# these, with 95% confidence. Copies can never be distinguished; the exponential is one because the
-# tests use ranks.
+# ``credible_set`` lists the possible carriers, the most probable first: if one feature of the group
+# acts, it is among these, with probability 95%. Copies can never be distinguished, and count once;
+# the exponential is one because the tests use ranks.
 #
 # Answer
 # ------

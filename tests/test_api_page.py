@@ -24,6 +24,8 @@ MODULES = (
 RETURNED = (
     "smrmr.paper.solver.",
     "smrmr.controllers.",
+    "smrmr.selection.layers.",
+    "smrmr.layers.",
 )  # where values that functions return are at home
 
 

@@ -77,9 +77,9 @@ def _instead(found: Selection) -> dict[str, Any]:
     """What to look at where nothing is selected: associated features and near misses, by title."""
     table, most = found.findings("associated"), MOST_ASSOCIATED
     listed = ("feature", "p_value_alone", "q_value_alone", "direction_alone", "effect_alone")
-    count = f"the first {most} of {len(table):,}" if len(table) > most else f"all {len(table)}"
+    more = f": the first {most} of {len(table):,}" if len(table) > most else ""
     return {
-        f"Associated alone, {count}": table[[*listed]][:most],
+        f"Associated alone{more}": table[[*listed]][:most],
         "Near misses, to be tested on new data, not findings": (
             found.near_misses(MOST_ASSOCIATED).drop(columns="status")
         ),
@@ -112,8 +112,8 @@ def _groups(found: Selection) -> dict[str, list[str]]:
 
 
 def _neighbours(found: Selection) -> dict[str, list[str]]:
-    """The features most associated with each finding."""
-    near = [found.presentation.neighbours(found, int(k))[:2] for k in found.selected]
+    """The feature most associated with each finding."""
+    near = [found.presentation.neighbours(found, int(k))[:1] for k in found.selected]
     written = [", ".join(f"{_cut(found.names[j])} ({r:.2f})" for j, r in some) for some in near]
     return {"most similar": written}
 

@@ -33,7 +33,8 @@ class Layer:
         Positions of the features that it names, best first; of copies the first, of a group its
         representative.
     p_values, q_values
-        Of every feature; 1 where it was not tested. Knockoffs have no p-values: they are NaN.
+        Of every feature; 1 where it was not tested. Those of signals are of the group that a
+        feature represents, if there is one. Knockoffs have no p-values: they are NaN.
     scores
         What features are ranked by, the larger the better.
     tested
@@ -74,7 +75,7 @@ def signals(selection: Selection) -> Layer:
     return Layer(
         "signals",
         selection.selected,
-        evidence.p_values if isinstance(evidence, ConditionalEvidence) else unknown,
+        evidence.p_of_representatives if isinstance(evidence, ConditionalEvidence) else unknown,
         selection.q_values,
         evidence.scores,
         evidence.weighed,

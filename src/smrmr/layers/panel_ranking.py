@@ -34,7 +34,8 @@ from ..types import Indices, Vector
 
 MAX_SIZE = 20  # features of a panel, unless more are requested
 MAX_CANDIDATES = 1000  # associated features that are considered, those of the smallest p-values
-LAM = 0.02  # lambda of (2.4): smallest gain with which a feature enters
+LAM = 0.02  # lambda of (2.4), the smallest gain with which a feature enters, at most;
+LAM_SHARE = 0.1  # of the largest relevance, which is small for numbers and for bends
 TIED = 1e-6  # gains this close are equal, since theta is known to 1e-8 only
 DIGITS = 6  # of log p-values; closer ones are equal
 SMALLEST = 1e-300  # p-values below count as this
@@ -79,7 +80,7 @@ def rank_panel(
     if not len(candidates):
         return candidates, np.empty(0)
     growing = _Growing.of(study, candidates, work)
-    growing.grow(LAM, MAX_SIZE if size is None else size)
+    growing.grow(growing.lam, MAX_SIZE if size is None else size)
     if size is not None:  # more than the penalty lets in
         growing.grow(0.0, size)
     return candidates[growing.chosen], growing.theta
@@ -88,7 +89,7 @@ def rank_panel(
 def panel_theta(study: Study, features: Indices, work: Work) -> Vector:
     """Coefficients of (2.4) with MCP of a panel of these features and no others."""
     growing = _Growing.of(study, features, work)
-    return growing.solution(np.arange(len(features)), LAM)
+    return growing.solution(np.arange(len(features)), growing.lam)
 
 
 @dataclass
@@ -108,6 +109,11 @@ class _Growing:
         engine = Associator(part.columns, as_measure("pc"), work.quietly(), keep=True)
         relevance = np.mean([engine.with_target(one) for one in _outputs(part.target)], axis=0)
         return cls(engine, relevance, part.target.kind)
+
+    @property
+    def lam(self) -> float:
+        """Lambda of these candidates."""
+        return min(LAM, LAM_SHARE * float(self.relevance.max()))
 
     def grow(self, lam: float, most: int) -> None:
         """Add the feature of the largest gain until none exceeds lambda."""

@@ -5,8 +5,7 @@
 For each table with classes five folds, dealt anew in every repeat. Whatever a method does, the size
 of our panel included, is done on training rows alone. Printed: accuracy (mean number of features)
 for each table, and means over tables; then the same for the panel's own predictor, beside the
-accuracy that the panel itself reports from the training rows. Constants of the panel were chosen
-with seeds 0 and 1.
+accuracy that the panel itself reports from the training rows.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ TABLES = (
     *("Toxicity", "alon", "khan", "gravier", "cells"),
 )
 RIVALS = {"HSIC-LASSO 20": HSICLasso, "mRMR 20": MRMR, "SIS 20": SIS}
-FIRST_SEED = 100
+FIRST_SEED = 300  # constants of the panel were chosen with seeds below
 LEVEL = 0.1
 TREES = 200
 

@@ -64,7 +64,7 @@ def choose_panel(
     work
         Threads and memory, which change no result.
     size
-        Number of features, fewer only if no more are associated; up to 20 by default.
+        Number of features, fewer if no other adds anything; up to 20 by default.
     accuracy
         Measure how well it predicts rows left out, and take the smallest size that is as good as
         any, unless `size` is given.

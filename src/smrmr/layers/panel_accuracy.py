@@ -4,9 +4,9 @@ In each of five folds, dealt twice, features are tested alone and ranked on the 
 and predict the rows left out. Folds are dealt by what rows hold, so that neither a seed nor the
 order of rows or columns changes the result.
 
-- *Size*: the smallest whose score is not below the best by more than half a standard error of
-  their difference, which is over the same rows. A whole one costs a random forest 0.016 of its
-  accuracy over ten tables, half of one 0.001 (``benchmarks/studies/panel.py``).
+- *Size*: the smallest whose score is not below the best by more than a quarter of the standard
+  error of their difference over the same rows. A whole one costs random forests 0.02 of their
+  accuracy, a quarter next to nothing (``benchmarks/studies/panel.py``).
 - *Score*: the size for a fold is chosen on the rows outside of it, so that the choice does not make
   the score too good.
 - *Groups of rows* that are compared within are left out whole; features, and numbers to predict,
@@ -16,7 +16,7 @@ order of rows or columns changes the result.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 
 import numpy as np
@@ -30,10 +30,10 @@ from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Vector
 from .panel_folds import NO_FEATURE, FoldResults, PanelTask, deal_folds, run_folds
-from .scoring import RowScores, scoring_of
+from .scoring import RowScores, errors_of, pooled, scoring_of
 
 SIZES = (1, 2, 3, 5, 8, 12, 16, 20)
-AS_GOOD = 0.5  # standard errors of the difference up to which a smaller panel is as good
+AS_GOOD = 0.25  # standard errors of the difference up to which a smaller panel is as good
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,18 +135,18 @@ def choose_size(by_size: RowScores) -> int:
 
 
 def _account(task: PanelTask, found: FoldResults, ranking: Indices) -> Accuracy:
-    rows, sizes = found.row_scores(task), np.array(task.sizes)
-    scores, errors = rows.scores, rows.errors
-    size = int(sizes[choose_size(rows.of(len(sizes)))])
-    nested, chosen = _nested(found, rows, len(sizes))
+    repeats, sizes = found.row_scores(task), np.array(task.sizes)
+    scores, errors = pooled(repeats).scores, errors_of(repeats)
+    size = int(sizes[choose_size(pooled(repeats).of(len(sizes)))])
+    nested, chosen = _nested(repeats, found.folds, len(sizes))
     chance = task.scoring.chance(task.study)
     if task.study.covariates is not None and task.scoring.given:
         chance = max(chance, float(scores[-1]))
     panels = found.panels
     return Accuracy(
         measure=task.scoring.measure,
-        score=float(nested.scores[0]),
-        error=float(nested.errors[0]),
+        score=float(pooled(nested).scores[0]),
+        error=float(errors_of(nested)[0]),
         chance=chance,
         all_associated=float(scores[-2]),
         all_error=float(errors[-2]),
@@ -162,12 +162,16 @@ def _account(task: PanelTask, found: FoldResults, ranking: Indices) -> Accuracy:
     )
 
 
-def _nested(found: FoldResults, rows: RowScores, n_sizes: int) -> tuple[RowScores, Indices]:
-    """Row scores with the size for each fold chosen on the rows outside of it, and these sizes."""
-    gains, chosen = np.zeros((1, rows.gains.shape[1])), []
-    for dealt, gained in zip(found.folds, found.gains, strict=True):
+def _nested(
+    repeats: list[RowScores], folds: Indices, n_sizes: int
+) -> tuple[list[RowScores], Indices]:
+    """Scores with the size for each fold chosen on the rows outside of it, and these sizes."""
+    by_size, nested, chosen = pooled(repeats).of(n_sizes), [], []
+    for one, dealt in zip(repeats, folds, strict=True):
+        gains = np.zeros((1, len(dealt)))
         for fold in range(int(dealt.max()) + 1):
-            outside, inside = np.flatnonzero(dealt != fold), np.flatnonzero(dealt == fold)
-            chosen.append(choose_size(rows.of(n_sizes).take(outside)))
-            gains[0, inside] += gained[chosen[-1], inside]
-    return RowScores(gains, rows.weights, rows.units, rows.by_pairs), np.array(chosen)
+            inside = dealt == fold
+            chosen.append(choose_size(by_size.take(np.flatnonzero(~inside))))
+            gains[0, inside] = one.gains[chosen[-1], inside]
+        nested.append(replace(one, gains=gains))
+    return nested, np.array(chosen)

@@ -78,28 +78,41 @@ class FoldResults:
     panels: Indices
     n_associated: Vector
 
-    def row_scores(self, task: PanelTask) -> RowScores:
-        """The scores of rows, repeats added up."""
+    def row_scores(self, task: PanelTask) -> list[RowScores]:
+        """The scores of rows in each repeat."""
         codes = task.study.row_groups.codes
         units = np.arange(self.folds.shape[1]) if codes is None else codes
-        by_pairs = task.scoring.by_pairs
-        return RowScores(self.gains.sum(axis=0), self.weights.sum(axis=0), units, by_pairs)
+        return [
+            RowScores(gains, weights, units, task.scoring.by_pairs)
+            for gains, weights in zip(self.gains, self.weights, strict=True)
+        ]
 
 
 def deal_folds(study: Study) -> Indices:
-    """The fold of every row in each repeat, (repeats, n), for rows ordered by the target.
+    """The fold of every row in each repeat, (repeats, n), for rows in an order of their own.
 
-    Neighbours in this order go to different folds, so that all folds have rows of all kinds. Groups
+    Rows of nearly the same target go to different folds, so that all folds have rows of all kinds;
+    equal targets are shuffled first, since rows near each other may have features in common. Groups
     of rows stay together.
     """
-    codes = study.row_groups.codes
-    units = np.arange(study.target.n_rows) if codes is None else _by_appearance(codes)
+    codes, rng = study.row_groups.codes, np.random.default_rng(0)  # the same for all data
+    n = study.target.n_rows
+    units = np.arange(n) if codes is None else _by_appearance(codes)
     n_units = int(units.max()) + 1
     n_folds = min(N_FOLDS, n_units)
-    shape = -(-n_units // n_folds), n_folds
-    rng = np.random.default_rng(0)  # the same for all data of this size
-    dealt = [np.argsort(rng.random(shape), axis=1).ravel()[units] for _ in range(N_REPEATS)]
-    return np.stack(dealt)
+    alike = _strata(study) if codes is None else np.zeros(n_units, np.intp)
+    folds = np.empty((N_REPEATS, n), np.intp)
+    for dealt in folds:
+        order = np.lexsort((rng.random(n_units), alike))
+        cards = np.argsort(rng.random((-(-n_units // n_folds), n_folds)), axis=1).ravel()
+        dealt[:] = cards[np.argsort(order)][units]
+    return folds
+
+
+def _strata(study: Study) -> Indices:
+    """Equal numbers for equal targets, which neighbours are; of several outputs of the first."""
+    values = study.target.values.reshape(study.target.n_rows, -1)[:, 0]
+    return np.cumsum(np.diff(values, prepend=values[0]) != 0)
 
 
 def _by_appearance(codes: Indices) -> Indices:
@@ -133,7 +146,7 @@ def _run_fold(task: PanelTask, test: Mask, work: Work) -> list[NDArray[Any]]:
     train, left_out = np.flatnonzero(~test), np.flatnonzero(test)
     associated, panel = choose_on(study.take(train), task, work)
     given = no_covariates(len(test)) if study.covariates is None else study.covariates
-    rows = Rows(train, left_out, given.design, study.row_groups.codes)
+    rows = Rows.of(train, left_out, given.design, study.row_groups.codes)
     target = scoring.columns(study, train)
 
     def predict(features: Indices) -> Matrix:

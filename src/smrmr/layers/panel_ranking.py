@@ -106,7 +106,8 @@ class _Growing:
     @classmethod
     def of(cls, study: Study, candidates: Indices, work: Work) -> _Growing:
         part = _given_covariates(study.take(None, candidates))
-        engine = Associator(part.columns, as_measure("pc"), work.quietly(), keep=True)
+        one_by_one = Work(1, work.max_memory)  # few columns: threads would take longer to start
+        engine = Associator(part.columns, as_measure("pc"), one_by_one, keep=True)
         relevance = np.mean([engine.with_target(one) for one in _outputs(part.target)], axis=0)
         return cls(engine, relevance, part.target.kind)
 
@@ -116,7 +117,7 @@ class _Growing:
         return min(LAM, LAM_SHARE * float(self.relevance.max()))
 
     def grow(self, lam: float, most: int) -> None:
-        """Add the feature of the largest gain until none exceeds lambda."""
+        """Add the feature of the largest gain until none exceeds lambda, or there are enough."""
         for _ in range(2 * most):  # since a feature whose theta becomes 0 leaves again
             gains = self.gains
             if len(self.chosen) >= most or gains.max() <= lam + TIED:

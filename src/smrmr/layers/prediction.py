@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ..conditional.model_columns import rank_columns
+from ..data.row_groups import group_means
 from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
@@ -45,6 +46,13 @@ class Rows:
     test: Indices
     covariates: Matrix
     groups: Indices | None = None
+
+    @classmethod
+    def of(cls, train: Indices, test: Indices, design: Matrix, groups: Indices | None) -> Rows:
+        """Rows with covariates as deviations from the mean of their group, as features are."""
+        if groups is not None:
+            design = within_groups(design.T, groups).T
+        return cls(train, test, design, groups)
 
     def coefficients(self, values: Matrix) -> Matrix:
         """Least squares of rows of values on the covariates in training rows, (k, c)."""
@@ -162,6 +170,5 @@ def _adjusted(scores: Matrix, rows: Rows) -> Matrix:
 
 def within_groups(values: Matrix, groups: Indices) -> Matrix:
     """Rows of values as deviations from the mean of their group."""
-    size = np.bincount(groups)
-    means = np.stack([np.bincount(groups, weights=row) for row in values]) / size
+    means = group_means(values.T, groups).T
     return np.asarray(values - means[:, groups])

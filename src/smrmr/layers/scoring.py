@@ -8,6 +8,7 @@ of its rows, which doubles the error.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -17,6 +18,8 @@ from ..data.study import Study
 from ..data.target import columns_of
 from ..types import Indices, Matrix, Vector
 from .prediction import Rows, within_groups
+
+MAX_BLOCK_VALUES = 2**22  # bounds the memory of pairs that are compared together
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +71,18 @@ class RowScores:
         n = len(np.unique(self.units))
         size = np.sqrt(np.sum(of_unit**2, axis=1) * n / max(n - 1, 1))
         return np.asarray((2 if self.by_pairs else 1) * size / max(self.weights.sum(), 1e-300))
+
+
+def pooled(repeats: Sequence[RowScores]) -> RowScores:
+    """Scores of several predictions of the same rows, added up."""
+    gains = np.sum([one.gains for one in repeats], axis=0)
+    weights = np.sum([one.weights for one in repeats], axis=0)
+    return RowScores(gains, weights, repeats[0].units, repeats[0].by_pairs)
+
+
+def errors_of(repeats: Sequence[RowScores]) -> Vector:
+    """Standard errors of pooled scores: those of one repeat, since rows are no more for it."""
+    return np.asarray(np.sqrt(np.mean([one.errors**2 for one in repeats], axis=0)))
 
 
 class Scoring(Protocol):
@@ -166,25 +181,32 @@ class OfSurvival:
         """Concordant and comparable pairs of every row."""
         assert study.target.derived_from is not None
         time, event = study.target.derived_from[:, rows.test]
-        comparable = first_events(time, event)
-        gains = [_concordant(comparable, risk) for risk in predicted[:, 0]]
-        return np.stack(gains), comparable.sum(axis=0) + comparable.sum(axis=1)
+        return concordant_pairs(time, event, predicted[:, 0])
 
     def chance(self, study: Study) -> float:
         """Half of the pairs."""
         return 0.5
 
 
-def first_events(time: Vector, event: Vector) -> Matrix:
-    """1 where row i had its event before the time of row j, or at that time with j censored."""
-    later = time[:, None] < time
-    censored_then = (time[:, None] == time) & (event[:, None] > event)
-    return np.asarray((event[:, None] == 1) & (later | censored_then), dtype=np.float64)
+def concordant_pairs(time: Vector, event: Vector, risks: Matrix) -> tuple[Matrix, Vector]:
+    """Concordant pairs of every row for each predictor, (s, n), and its comparable pairs, (n,).
 
-
-def _concordant(comparable: Matrix, risk: Vector) -> Vector:
-    concordant = comparable * (0.5 * (np.sign(risk[:, None] - risk) + 1))
-    return np.asarray(concordant.sum(axis=0) + concordant.sum(axis=1))
+    A pair is comparable if one of its rows had the event before the time of the other, or at that
+    time and the other did not have it.
+    """
+    n = len(time)
+    gains, weights = np.zeros((len(risks), n)), np.zeros(n)
+    width = max(1, MAX_BLOCK_VALUES // n)
+    for some in (slice(start, start + width) for start in range(0, n, width)):
+        before, at_once = time[some, None] < time, time[some, None] == time
+        comparable = (event[some, None] == 1) & (before | at_once & (event == 0))
+        weights[some] += comparable.sum(axis=1)
+        weights += comparable.sum(axis=0)
+        for gain, risk in zip(gains, risks, strict=True):
+            concordant = comparable * (np.sign(risk[some, None] - risk) + 1) / 2
+            gain[some] += concordant.sum(axis=1)
+            gain += concordant.sum(axis=0)
+    return gains, weights
 
 
 def scoring_of(study: Study) -> Scoring:

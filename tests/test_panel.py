@@ -22,7 +22,7 @@ from smrmr.features.rank_table import RankTable
 from smrmr.layers.panel import Panel, choose_panel
 from smrmr.layers.panel_accuracy import choose_size
 from smrmr.layers.panel_folds import PanelTask, choose_on, deal_folds, run_folds
-from smrmr.layers.panel_ranking import LAM, associated_alone, rank_panel
+from smrmr.layers.panel_ranking import LAM, LAM_SHARE, associated_alone, rank_panel
 from smrmr.layers.prediction import RIDGES, Rows, normal_scores_of, predict_rows
 from smrmr.layers.scoring import OfSurvival, RowScores, concordant_pairs, scoring_of
 from smrmr.paper.solver import solve
@@ -113,17 +113,17 @@ def test_associated_alone_is_bh_over_distinct_features(rng):
     assert (np.diff(alone.p[found]) >= 0).all()
 
 
-def literal_forward_search(relevance, redundancy):
+def literal_forward_search(relevance, redundancy, lam):
     """Feature of the largest gain after feature, with (2.4) solved on all so far."""
     chosen, theta = [], np.empty(0)
     while True:
         gains = relevance - redundancy[:, chosen] @ theta
         k = max(set(range(len(gains))) - set(chosen), key=lambda k: gains[k])
-        if gains[k] <= LAM:
+        if gains[k] <= lam:
             return chosen, theta, gains
         chosen = [*chosen, k]
         part = Associations(relevance[chosen], redundancy[np.ix_(chosen, chosen)], "any")
-        theta = solve(part, penalty="mcp", lam=LAM).theta
+        theta = solve(part, penalty="mcp", lam=lam).theta
         assert (theta > 0).all()
 
 
@@ -136,11 +136,12 @@ def test_panel_is_a_forward_search_on_the_problem_of_the_paper(kind, rng):
     associated = associated_alone(alone, copies, 0.6)
     features, theta = rank_panel(study, associated, Work(n_jobs=1))
     found = associate(X[:, associated], y)
-    chosen, expected, gains = literal_forward_search(found.relevance, found.redundancy)
+    lam = min(LAM, LAM_SHARE * found.relevance.max())
+    chosen, expected, gains = literal_forward_search(found.relevance, found.redundancy, lam)
     assert 3 <= len(chosen) < len(associated)
     assert_array_equal(features, associated[chosen])
     assert_allclose(theta, expected, atol=1e-7)
-    assert np.delete(gains, chosen).max() <= LAM
+    assert np.delete(gains, chosen).max() <= lam
 
 
 def test_first_feature_is_the_most_relevant_and_near_copies_stay_out(rng):

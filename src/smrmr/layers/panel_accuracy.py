@@ -32,7 +32,7 @@ from ..types import Indices, Vector
 from .panel_folds import NO_FEATURE, FoldResults, PanelTask, deal_folds, run_folds
 from .scoring import RowScores, errors_of, pooled, scoring_of
 
-SIZES = (1, 2, 3, 5, 8, 12, 16, 20)
+SIZES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20)
 AS_GOOD = 0.25  # standard errors of the difference up to which a smaller panel is as good
 
 

@@ -13,6 +13,7 @@ from ..conditional.marginal import marginal_tests
 from ..conditional.statistics import Statistic
 from ..data.covariates import no_covariates
 from ..data.study import Study
+from ..data.target import Target, as_outputs
 from ..features.groups import find_groups
 from ..features.rank_table import RankTable
 from ..runs.blocks import open_pool, run_blocks
@@ -164,15 +165,22 @@ def _run_fold(task: PanelTask, test: Mask, work: Work) -> list[NDArray[Any]]:
 
 def choose_on(part: Study, task: PanelTask, work: Work) -> tuple[Indices, Indices]:
     """Features associated alone and the largest panel, from training rows and no others."""
-    part = replace(part, target=part.derived_target)
-    none = np.empty(0, np.intp)
-    if np.ptp(part.target.values, axis=0).max() == 0:
-        return none, none
+    part = replace(part, target=_that_varies(part.derived_target))
+    if not part.target.values.size:
+        return np.empty(0, np.intp), np.empty(0, np.intp)
     ranks = RankTable.of(part.columns, work)
     copies = find_groups(ranks, True, work=work, left_out=part.always_kept).copies
     if not len(copies.modelled):
-        return none, none
+        return np.empty(0, np.intp), np.empty(0, np.intp)
     alone = marginal_tests(part, ranks, copies, task.statistics, work)
     associated = associated_alone(alone, copies, task.fdr)
     size = task.sizes[-1] if task.requested else None
     return associated, rank_panel(part, associated, work, size)[0][: task.sizes[-1]]
+
+
+def _that_varies(target: Target) -> Target:
+    """The target without outputs that are constant in these rows; without values if all are."""
+    varies = np.ptp(target.values, axis=0) > 0
+    if target.several and varies.any():
+        return as_outputs(target.values[:, varies].T)
+    return target if varies.any() else replace(target, values=np.empty(0))

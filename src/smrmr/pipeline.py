@@ -2,6 +2,7 @@
 
 import os
 import platform
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
@@ -11,11 +12,14 @@ import numpy as np
 from numpy.random import Generator
 
 from .conditional.marginal import marginal_tests
-from .conditional.statistics import DEFAULT_STATISTICS, as_statistics
+from .conditional.statistics import DEFAULT_STATISTICS, Statistic, as_statistics
+from .controllers import Evidence
 from .data.study import Study, read_study
 from .decision import LEVELS, decide_with_fallback
 from .features.alike import likeness_to
+from .features.copies import Copies
 from .features.groups import find_groups
+from .features.marginal import MarginalTests
 from .features.rank_table import RankTable
 from .layers.carriers import find_carriers
 from .layers.panel import choose_panel
@@ -29,7 +33,14 @@ from .settings import as_generator, parse_bytes
 from .types import Data, Indices, Progress
 
 MOST_OF_PANEL = 8  # features of the panel that are drawn
-DECIDING = ("fdr", "on_empty", "n_features", "n_jobs")  # settings that no evidence depends on
+DECIDING = (
+    "fdr",
+    "on_empty",
+    "n_features",
+    "accuracy",
+    "panel_size",
+    "n_jobs",
+)  # settings that no evidence depends on
 
 
 def select(
@@ -116,15 +127,46 @@ def select(
         return select_from(study, recipe, rng, progress)
 
 
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """What no level changes: tests of features alone, evidence, copies, and how long they took."""
+
+    alone: MarginalTests
+    evidence: Evidence
+    copies: Copies
+    seconds: dict[str, float]
+
+
 def select_from(
     study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None = None
 ) -> Selection:
     """Select from checked data; see `select`."""
-    control, name = recipe.controller, study.target.name
-    work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
-    nominal = study.columns.nominal
-    study = control.prepare(study)
-    ranks = RankTable.of(study.columns, work, keep=control.by_rank)
+    work = _work(recipe, progress)
+    prepared, ranks = _prepared(study, recipe, work)
+    return _answer(study, ranks, _weigh(prepared, ranks, recipe, rng, work), recipe, rng, work)
+
+
+def _work(recipe: Recipe, progress: Progress | None) -> Work:
+    return Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
+
+
+def _prepared(study: Study, recipe: Recipe, work: Work) -> tuple[Study, RankTable]:
+    """The data as the controller takes them, and the table of their ranks."""
+    prepared = recipe.controller.prepare(study)
+    return prepared, RankTable.of(prepared.columns, work, keep=recipe.controller.by_rank)
+
+
+def _statistics(recipe: Recipe) -> tuple[Statistic, ...]:
+    """What features are tested alone by: what the controller tests by, or the default."""
+    default = as_statistics(DEFAULT_STATISTICS)
+    return tuple(getattr(recipe.controller, "statistics", default))
+
+
+def _weigh(
+    study: Study, ranks: RankTable, recipe: Recipe, rng: int | Generator | None, work: Work
+) -> Weighed:
+    """Copies and groups, features alone, and the evidence of the controller."""
+    control = recipe.controller
     groups = find_groups(
         ranks,
         control.by_rank,
@@ -138,9 +180,23 @@ def select_from(
         raise ValueError(
             "every column of X is constant or always kept. Features that vary are needed."
         )
-    statistics = getattr(control, "statistics", as_statistics(DEFAULT_STATISTICS))
-    alone = marginal_tests(study, ranks, copies, statistics, work)
+    alone = marginal_tests(study, ranks, copies, _statistics(recipe), work)
     evidence = control.weigh(study, ranks, groups, alone, recipe.fdr, as_generator(rng), work)
+    return Weighed(alone, evidence, copies, work.seconds)
+
+
+def _answer(
+    study: Study,
+    ranks: RankTable,
+    weighed: Weighed,
+    recipe: Recipe,
+    rng: int | Generator | None,
+    work: Work,
+) -> Selection:
+    """The decision at a level, the layers, and what figures show; `ranks` are those prepared."""
+    control, name, nominal = recipe.controller, study.target.name, study.columns.nominal
+    study = control.prepare(study)
+    alone, evidence, copies = weighed.alone, weighed.evidence, weighed.copies
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("credible sets"):
         levels = {decision.fdr, *LEVELS}
@@ -158,7 +214,7 @@ def select_from(
         work,
         size=recipe.panel_size,
         accuracy=recipe.accuracy,
-        statistics=statistics,
+        statistics=_statistics(recipe),
     )
     with work.stage("figures", steps=True):
         shapes, keep_data = Shapes(study.target), recipe.keep_data
@@ -204,7 +260,7 @@ def select_from(
         versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
         seed=int(rng) if isinstance(rng, int | np.integer) else None,
-        seconds=work.seconds,
+        seconds=weighed.seconds | work.seconds,
         source={"target column": name} if name else {},
     )
 
@@ -232,10 +288,13 @@ def select_cached(
     from sklearn.utils.validation import check_memory  # takes long to load
 
     cached = check_memory(memory).cache(
-        _select_for_cache, ignore=["study", "recipe", "rng", "progress"]
+        _weigh_for_cache, ignore=["study", "recipe", "rng", "progress"]
     )
-    found: Selection = cached(key, study, recipe, rng, progress)
-    return found.with_recipe(recipe)
+    weighed: Weighed = cached(key, study, recipe, rng, progress)
+    weighed = replace(weighed, evidence=weighed.evidence.at_level(recipe.fdr))
+    work = _work(recipe, progress)
+    _, ranks = _prepared(study, recipe, work)
+    return _answer(study, ranks, weighed, recipe, rng, work)
 
 
 def _cache_key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str:
@@ -256,8 +315,9 @@ def _cache_key(study: Study, recipe: Recipe, rng: int | Generator | None) -> str
         return ""
 
 
-def _select_for_cache(
+def _weigh_for_cache(
     key: str, study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None
-) -> Selection:
-    """A selection for a memory, which goes by the key alone and so writes no data down."""
-    return select_from(study, recipe, rng, progress)
+) -> Weighed:
+    """Evidence for a memory, which goes by the key alone and so writes no data down."""
+    work = _work(recipe, progress)
+    return _weigh(*_prepared(study, recipe, work), recipe, rng, work)

@@ -18,7 +18,6 @@ from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
 from ..layers.carriers import Carriers
 from ..layers.panel import Panel
-from ..recipe import Recipe
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
 from ..types import Indices, Mask, Vector
@@ -466,22 +465,6 @@ class Selection:
         rule = self.on_empty if on_empty is None else on_empty
         decision = decide_with_fallback(self.evidence, fdr, rule, n_features)
         return replace(self, decision=decision, on_empty=rule, n_features_requested=n_features)
-
-    def with_recipe(self, recipe: Recipe) -> Selection:
-        """What the same fit gives under a recipe that differs in its level and the like alone.
-
-        Parameters
-        ----------
-        recipe
-            It may differ in ``fdr``, ``on_empty`` and ``n_features``.
-
-        Returns
-        -------
-        Selection
-            As if it had been fitted with that recipe.
-        """
-        known = replace(self, evidence=self.evidence.at_level(recipe.fdr), settings=recipe.settings)
-        return known.at(recipe.fdr, recipe.on_empty, recipe.n_features)
 
     def outcome(self, feature: str | int) -> str:
         """What became of a feature, in a word or two.

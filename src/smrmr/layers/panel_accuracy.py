@@ -5,8 +5,8 @@ and predict the rows left out. Folds are dealt by what rows hold, so that neithe
 order of rows or columns changes the result.
 
 - *Size*: the smallest whose score is not below the best by more than a quarter of the standard
-  error of their difference over the same rows. A whole one costs random forests 0.02 of their
-  accuracy, a quarter next to nothing (``benchmarks/studies/panel.py``).
+  error of their difference over the same rows. A whole one gives smaller panels that predict
+  worse.
 - *Score*: the size for a fold is chosen on the rows outside of it, so that the choice does not make
   the score too good.
 - *Groups of rows* that are compared within are left out whole; features, and numbers to predict,

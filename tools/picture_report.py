@@ -14,12 +14,12 @@ from PIL import Image
 import smrmr
 
 PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "report.png"
-WIDTH, HEIGHT, COLOURS = 1000, 830, 64
+WIDTH, HEIGHT, COLOURS = 1000, 900, 64
 
 
 def take_picture() -> None:
     table = smrmr.load_example()
-    found = smrmr.SmRMR().fit(table.drop(columns="response"), table["response"])
+    found = smrmr.SmRMR(accuracy=True).fit(table.drop(columns="response"), table["response"])
     with TemporaryDirectory() as folder:
         page = found.selection_.report(Path(folder) / "report.html")
         taken = Path(folder) / "report.png"

@@ -18,7 +18,7 @@ from smrmr import ConditionalTests, Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
 from smrmr.conditional import inputs
 from smrmr.data.feature_sets import read_feature_sets
-from smrmr.report import statement
+from smrmr.report import render, statement
 from smrmr.selection.layers import LAYERS
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
@@ -269,6 +269,20 @@ def test_bounds_count_copies_once_and_know_names(planted, found):
         found.at_least([1], layer="panels")
     with pytest.raises(ValueError, match="confidence=9"):
         found.at_least([1], confidence=9)
+
+
+def test_given_groups_have_bounds(planted):
+    """Oracle: the bound of each group's members."""
+    X, y = planted
+    found = select(X, y, Recipe(feature_groups=np.arange(60) // 4))
+    table = found.groups()
+    assert len(table) == 15
+    assert table["at_least_associated"].max() == 3  # 0, 1 and 2, which 3 copies
+    for members, bound in zip(table["members"], table["at_least_associated"], strict=True):
+        assert bound == found.at_least(members.split())
+    page = render(found)
+    assert "At least so many members of the given groups" in page
+    assert "At least so many members of the given groups" not in render(select(X, y))
 
 
 def test_the_command_bounds_sets_of_a_file(planted, found, tmp_path):

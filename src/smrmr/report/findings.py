@@ -149,6 +149,17 @@ def sets_listing(selection: Selection) -> Listing:
     return _listing(columns)
 
 
+def groups_listing(selection: Selection) -> Listing | None:
+    """The groups that were given with their bounds, the largest first; nothing without any."""
+    if selection.settings.get("feature_groups") is None:
+        return None
+    order = ["at_least_associated", "size"]
+    table = selection.groups().sort_values(order, ascending=[False, True], kind="stable")
+    names = ("representative", "size", "at_least_associated", "q_value")
+    columns = {name: table[name][:MOST_IN_LAYER].tolist() for name in names}
+    return _listing(columns, max(0, len(table) - MOST_IN_LAYER))
+
+
 def _listing(columns: dict[str, list[Any]], more: int = 0) -> Listing:
     return Listing(
         [LABELS.get(name, name.replace("_", " ")) for name in columns],

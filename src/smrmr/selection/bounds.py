@@ -12,7 +12,7 @@ from ..layers.bounds import Bounds
 from ..problems import Problem, setting
 from ..settings import check_choice, check_level
 from ..types import Indices
-from .tables import frame_of
+from .frames import frame_of
 
 if TYPE_CHECKING:
     from .selection import Selection
@@ -26,7 +26,7 @@ def bound_of_answer(selection: Selection, confidence: float, layer: str) -> int:
     check_choice("layer", layer, ("signals", *BOUNDED))
     if layer != "signals":
         named = selection.layer(layer).features
-        return _Family(selection, layer, confidence).at_least(named)
+        return Family(selection, layer, confidence).at_least(named)
     evidence = selection.evidence
     _refuse_knockoffs(selection, layer)
     assert isinstance(evidence, ConditionalEvidence)
@@ -37,7 +37,7 @@ def bound_of_answer(selection: Selection, confidence: float, layer: str) -> int:
 def bounds_of_sets(selection: Selection, features: Any, confidence: float, layer: str) -> Any:
     """The bound of one set of features, or a DataFrame of those of several named ones."""
     check_choice("layer", layer, BOUNDED)
-    family = _Family(selection, layer, confidence)
+    family = Family(selection, layer, confidence)
     if not isinstance(features, Mapping):
         return family.at_least(_positions(selection, features))
     sets = {str(name): _positions(selection, members) for name, members in features.items()}
@@ -54,7 +54,7 @@ def bounds_of_sets(selection: Selection, features: Any, confidence: float, layer
     )
 
 
-class _Family:
+class Family:
     """The hypotheses of a layer, with the bounds of all sets of them."""
 
     def __init__(self, selection: Selection, layer: str, confidence: float) -> None:

@@ -23,12 +23,12 @@ from ..settings import check_choice, check_count
 from ..types import Indices, Mask, Vector
 from . import conditional, knockoffs
 from .bounds import CONFIDENCE, bound_of_answer, bounds_of_sets
+from .frames import frame_of
 from .layers import LAYERS, Layer
 from .plot_data import PlotData
 from .tables import (
     alone_columns,
     alone_markers,
-    frame_of,
     table_of_features,
     table_of_groups,
     table_of_hypotheses,
@@ -708,7 +708,10 @@ class Selection:
         return np.asarray(order[np.argsort(~alone, kind="stable")][:most])
 
     def groups(self) -> Any:
-        """All groups of two or more features, copies too, as a DataFrame, smallest q first."""
+        """All groups of two or more features, copies too, as a DataFrame, smallest q first.
+
+        ``at_least_associated`` is the bound of `at_least`, with 90% confidence for all together.
+        """
         return table_of_groups(self)
 
     def table_columns(self) -> dict[str, NDArray[Any]]:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..types import Indices, pd
+from ..types import Indices
+from .bounds import CONFIDENCE, Family
 from .conditional import in_shown_order
 from .effects import Effects
+from .frames import frame_of
 from .layers import Layer
 
 if TYPE_CHECKING:
@@ -152,15 +154,10 @@ def table_of_groups(selection: Selection) -> Any:
     large = np.flatnonzero(sizes > 1)
     order = np.argsort(q_values[large], kind="stable")
     table = table_of_hypotheses(selection, large[order])
+    family, evidence = Family(selection, "associated", CONFIDENCE), selection.evidence
+    bounds = [family.at_least(evidence.members_of(int(h))) for h in large[order]]
+    table.insert(table.columns.get_loc("size") + 1, "at_least_associated", bounds)
     return table.rename(columns={"feature": "representative"})
-
-
-def frame_of(columns: dict[str, Any]) -> Any:
-    """A DataFrame; text as objects, since names may hold what text of pandas 3 cannot."""
-    for name, values in columns.items():
-        if np.asarray(values).dtype.kind in "OU":
-            columns[name] = pd.Series(list(values), dtype=object)
-    return pd.DataFrame(columns)
 
 
 def _representatives(selection: Selection) -> Indices:

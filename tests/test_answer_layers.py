@@ -156,6 +156,22 @@ def test_classes_are_named_for_associated_features():
         found.markers("own")
 
 
+def test_intervals_of_two_classes_turn_over_with_the_effect():
+    """Law: whichever class a feature is higher in, its interval holds its effect, above 0."""
+    rng = np.random.default_rng(6)
+    y = np.repeat(["a", "b"], 60)
+    X = rng.normal(size=(120, 10))
+    X[:60, 0] += 2
+    X[60:, 1] += 2
+    table = select(X, y).findings("associated").set_index("feature")
+    assert table.loc[["x0", "x1"], "direction_alone"].tolist() == ["a", "b"]
+    for name in ("x0", "x1"):
+        low, effect, high = table.loc[
+            name, ["effect_alone_low", "effect_alone", "effect_alone_high"]
+        ]
+        assert 0 < low < effect < high < 1
+
+
 def test_anndata_holds_a_column_per_layer():
     """Oracle: the selection that is returned."""
     anndata = pytest.importorskip("anndata")
@@ -230,10 +246,13 @@ def test_layers_of_knockoffs(planted):
 
 def test_near_misses_are_ordered_by_both(planted):
     """Law: those associated alone come first, then by p-value given all others."""
-    X, y = planted
-    found = select(X, y, Recipe(fdr=0.1)).at(1e-4)
+    X, y = planted[0].copy(), planted[1]
+    X[:, 1] = X[:, 0] + np.random.default_rng(0).normal(size=150)  # a proxy of a true one
+    found = select(X, y, Recipe(fdr=0.1, alike="none"))
     table = found.near_misses(40)
     alone = table["feature"].isin(set(found.findings("associated")["feature"])).to_numpy()
+    assert alone.any()
+    assert not alone.all()
     assert (np.diff(alone.astype(int)) <= 0).all()
     for part in (table[alone], table[~alone]):
         assert part["p_value"].is_monotonic_increasing
@@ -259,7 +278,7 @@ def test_bounds_of_sets_are_those_of_closed_testing():
 
 def test_bounds_count_copies_once_and_know_names(planted, found):
     """Law: a copy adds nothing to a set, a constant cannot be true, positions are names."""
-    assert found.at_least(["x2", "x3"]) == found.at_least([2]) == 1
+    assert found.at_least(["x2", "x3"]) == found.at_least([2]) == found.at_least(["x3"]) == 1
     assert found.at_least("x4") == 0
     assert found.at_least() == len(found.selected)
     assert found.at_least(layer="own") == found.at_least(found.layer("own").features, layer="own")

@@ -23,6 +23,7 @@ from .features.marginal import MarginalTests
 from .features.rank_table import RankTable
 from .layers.carriers import find_carriers
 from .layers.panel import choose_panel
+from .layers.panel_ranking import associated_alone
 from .recipe import Recipe, as_recipe
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
@@ -218,7 +219,11 @@ def _answer(
     )
     with work.stage("figures", steps=True):
         shapes, keep_data = Shapes(study.target), recipe.keep_data
-        first, others = np.split(evidence.ranking, [MOST_FEATURES - MOST_OF_PANEL])
+        ranking = evidence.ranking
+        if not decision.selected.size:  # near misses: those associated alone come first
+            near = np.isin(ranking, associated_alone(alone, copies, recipe.fdr))
+            ranking = ranking[np.argsort(~near, kind="stable")]
+        first, others = np.split(ranking, [MOST_FEATURES - MOST_OF_PANEL])
         drawn = _once(first, panel.features[:MOST_OF_PANEL], others)
         plot_data = summarise_for_plots(study, drawn, control.measure, keep_data, work, shapes)
         shown_by, q_values = evidence.representatives, np.ones(study.columns.n_columns)

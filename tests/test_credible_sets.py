@@ -235,7 +235,7 @@ def test_effects_are_settled_given_each_other(rng, monkeypatch):
     """Law: finding an effect again changes nothing; effects that do not settle are not told."""
     Z = look_alikes(rng, 20, 200)
     E = 1.5 * Z[[13]] + 1.2 * Z[[5]] + rng.standard_normal((1, 200))
-    forms, Y = module._Forms.of(Z), module._orthonormal(centred(E))
+    forms, Y = module._Forms.of(Z), module.orthonormal(centred(E))
     first = module._find_effect(forms, Y, [])
     start = [first, module._find_effect(forms, Y, [first])]
     effects = module._settled(forms, Y, start)

@@ -16,7 +16,7 @@ from ..features.rank_table import RankTable
 from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
-from .credible_sets import credible_sets, inclusion_probabilities
+from .credible_sets import credible_sets, inclusion_probabilities, orthonormal
 
 ROWS_PER_SIGNAL = 4  # at least, of signals that a group is adjusted for
 
@@ -71,7 +71,7 @@ def find_carriers(
             inside = evidence.members_of(h)
             others = representatives[~np.isin(representatives, inside)]
             most = study.columns.n_rows // ROWS_PER_SIGNAL
-            basis = _basis(Z[[place[k] for k in others[:most].tolist()]])
+            basis = orthonormal(Z[[place[k] for k in others[:most].tolist()]])
             mine, E = (
                 standardised(values - (values @ basis.T) @ basis)
                 for values in (Z[[place[k] for k in own.tolist()]], rows.columns.values)
@@ -100,11 +100,3 @@ def _strongest_rows(Z: Matrix, E: Matrix, feature_of: Indices) -> Indices:
     order = np.lexsort((-size, feature_of))
     first = np.searchsorted(feature_of[order], np.arange(int(feature_of[-1]) + 1))
     return np.asarray(order[first])
-
-
-def _basis(rows: Matrix) -> Matrix:
-    """Orthonormal rows that span the same."""
-    if not len(rows):
-        return rows
-    _, sizes, found = np.linalg.svd(rows, full_matrices=False)
-    return np.asarray(found[sizes > 1e-6 * sizes[0]])

@@ -91,7 +91,7 @@ def credible_sets(Z: Matrix, E: Matrix, level: float = 0.95) -> tuple[CredibleSe
     >>> found.members.tolist()
     [3]
     """
-    forms, Y = _Forms.of(Z), _orthonormal(E - E.mean(axis=1, keepdims=True))
+    forms, Y = _Forms.of(Z), orthonormal(E - E.mean(axis=1, keepdims=True))
     effects = [_find_effect(forms, Y, [])]
     while len(effects) < min(MOST_EFFECTS, len(Z)):
         another = _find_effect(forms, Y, effects)
@@ -205,7 +205,7 @@ class _Effect:
 def _find_effect(forms: _Forms, Y: Matrix, others: Sequence[_Effect]) -> _Effect:
     """Posterior of an effect adjusted for the carriers of others; `Y` has orthonormal rows."""
     d, n = Y.shape
-    U = _orthonormal(np.concatenate([np.empty((0, n)), *(other.columns for other in others)]))
+    U = orthonormal(np.concatenate([np.empty((0, n)), *(other.columns for other in others)]))
     R = Y - (Y @ U.T) @ U
     T, P = forms.products(U), forms.products(R)
     G = n * np.eye(2) - T @ T.swapaxes(1, 2)
@@ -237,7 +237,7 @@ def _supported(effects: Sequence[_Effect]) -> bool:
     return bool(differ and min(effect.log10_factor for effect in effects) >= SUPPORTED)
 
 
-def _orthonormal(rows: Matrix) -> Matrix:
+def orthonormal(rows: Matrix) -> Matrix:
     """Orthonormal rows that span the same, as many as the rank."""
     length = np.sqrt(np.sum(rows**2, axis=1, keepdims=True))
     unit = np.divide(rows, length, out=np.zeros_like(rows), where=length > 0)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Integral
 
 import numpy as np
 
 from ..problems import Problem, setting
 from ..settings import check_choice
-from ..types import Data, Indices
+from ..types import Data, Indices, Matrix
 from .columns import Columns, as_columns
-from .covariates import AdjustedColumns, Covariates, no_covariates, read_covariates
+from .coordinates import read_coordinates
+from .covariate_terms import choose_terms
+from .covariates import AdjustedColumns, Covariates, in_parts, no_covariates, read_covariates
 from .messages import named, position_of, quoted, refuse_other_rows
 from .row_groups import (
     INDEPENDENT_ROWS,
@@ -25,21 +28,27 @@ from .row_groups import (
     warn_if_constant,
     warn_if_few,
 )
-from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_repeats
+from .suspicious import warn_about_index, warn_about_repeated_ids
 from .target import Target, as_outputs, as_target, columns_of, kind_of, take_rows
 
+MAX_VALUES = 2**22  # of features whose dependence on covariates is asked; of more a part is read
 MAX_COVARIATES = 1 / 3  # share of the rows that covariates may take up
 
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """Features and target of the same samples, what is adjusted for, and groups of rows."""
+    """Features and target of the same samples, what is adjusted for, and groups of rows.
+
+    `coordinates` say where rows are, in time or space, (n, d).
+    """
 
     columns: Columns
     target: Target
     covariates: Covariates | None = None
     row_groups: RowGroups = INDEPENDENT_ROWS
     always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))  # and adjusted for
+    of_interest: Indices | None = None  # features that are tested, None for all
+    coordinates: Matrix | None = None
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Study:
         """The chosen rows and columns."""
@@ -51,6 +60,8 @@ class Study:
             self.covariates and self.covariates.take(rows),
             self.row_groups.take(rows),
             self.always_kept,
+            self.of_interest,
+            None if self.coordinates is None else self.coordinates[rows],
         )
 
     @cached_property
@@ -79,9 +90,11 @@ def read_study(
     covariates: Data = None,
     groups: Data = None,
     aggregate: str | None = None,
+    coordinates: Data = None,
     always_keep: Sequence[str | int] | None = None,
+    only: Sequence[str | int] | None = None,
 ) -> Study:
-    """Check features, target, covariates and groups of rows, and that all have the same rows.
+    """Check features, target, covariates, groups and places of rows: all have the same rows.
 
     Examples
     --------
@@ -95,7 +108,11 @@ def read_study(
     refuse_other_rows(study.columns.n_rows, "y", study.target.n_rows)
     several = covariates if isinstance(covariates, Mapping) else {}
     each = {f"covariates[{name!r}]": column for name, column in several.items()}
-    warn_about_index(X, {"y": y, "covariates": covariates, **each, "groups": groups})
+    warn_about_index(
+        X, {"y": y, "covariates": covariates, **each, "groups": groups, "coordinates": coordinates}
+    )
+    if coordinates is not None:
+        study = replace(study, coordinates=read_coordinates(coordinates, study.columns.n_rows))
     if covariates is not None:
         study = study.adjusting_for(read_covariates(covariates, study.columns.n_rows))
     if groups is not None:
@@ -106,11 +123,32 @@ def read_study(
         )
     elif study.columns.in_memory:
         warn_about_repeated_ids(study.columns.found_by)
-        warn_about_repeats(study.columns.data.shape, study.columns.read)
     refuse_same(study)
     study = _keeping(study, always_keep or ())
+    study = study if only is None else _asking_about(study, only)
     refuse_explained(study)
+    study = with_terms(study)
     return replace(study, target=replace(study.derived_target, name=_name_of(y)))
+
+
+def with_terms(study: Study) -> Study:
+    """The study, adjusted for waves and products of its covariates where these matter.
+
+    They are chosen by its own rows, whatever was chosen before.
+    """
+    if study.covariates is None:
+        return study
+    plain = replace(study, covariates=replace(study.covariates, terms=()))
+    columns = study.columns
+    asked = np.flatnonzero(~columns.nominal)
+    asked = asked[:: 1 + len(asked) * columns.n_rows // MAX_VALUES]
+    terms = choose_terms(
+        study.covariates,
+        plain.adjustment.basis,
+        columns_of(plain.derived_target).values,
+        columns.read(asked).T.astype(np.float64),
+    )
+    return replace(study, covariates=replace(study.covariates, terms=terms))
 
 
 def _name_of(y: Data) -> str:
@@ -139,11 +177,13 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
     warn_if_few(n_groups, n_rows)
     if covariates is not None:
         covariates = replace(covariates, design=group_means(covariates.design, codes))
+    places = study.coordinates
     return Study(
         mean_columns(study.columns, codes),
         kind.mean(study.target, codes),
         covariates,
         RowGroups("means", n_groups),
+        coordinates=None if places is None else group_means(places, codes),
     )
 
 
@@ -151,29 +191,60 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
     """Features that are always kept become covariates."""
     if not len(always_keep):
         return study
-    asked = [always_keep] if isinstance(always_keep, str) else list(always_keep)
-    columns = study.columns
-    names = [columns.name(k) for k in range(columns.n_columns)]
-    kept = np.unique([position_of(name, names, "always_keep") for name in asked])
+    columns, kept = study.columns, _positions(study.columns, always_keep, "always_keep")
     values = columns.read(kept)
     given = {
-        names[k]: column.astype(str) if columns.nominal[k] else column
+        columns.name(k): column.astype(str) if columns.nominal[k] else column
         for k, column in zip(kept, values.T, strict=True)
     }
     study = study.adjusting_for(read_covariates(given, columns.n_rows))
     return replace(study, always_kept=kept)
 
 
+def _asking_about(study: Study, only: Sequence[str | int]) -> Study:
+    """Features of interest are tested; all others are adjusted for."""
+    of_interest = _positions(study.columns, only, "only")
+    if not len(of_interest):
+        raise Problem(
+            f"{setting('only', only)} names no feature.", cure="Name one, or leave it out."
+        )
+    if both := [study.columns.name(k) for k in np.intersect1d(of_interest, study.always_kept)]:
+        raise Problem(
+            f"{setting('only')} and {setting('always_keep')} both name {quoted(both)}.",
+            "What is kept is adjusted for and not tested.",
+            cure="Leave it out of one of them.",
+        )
+    return replace(study, of_interest=of_interest)
+
+
+def _positions(columns: Columns, features: Sequence[str | int], argument: str) -> Indices:
+    """Positions of features by their names or positions, in order; `argument` gave them."""
+    asked = [features] if isinstance(features, str | Integral) else list(features)
+    if any(isinstance(one, bool | np.bool_) for one in asked):  # 0 and 1 are positions
+        raise Problem(f"{setting(argument)} is a mask.", "Names or positions are needed.")
+    names = [columns.name(k) for k in range(columns.n_columns)]
+    place = {name: k for k, name in reversed([*enumerate(names)])}  # the first of each name
+    found = [place[one] if one in place else position_of(one, names, argument) for one in asked]
+    return np.unique(found).astype(np.intp)
+
+
 def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
     """Residuals of features and target given covariates, in each part of the rows alone.
 
-    So no part uses rows of another one. The target becomes its columns of numbers. Without
-    covariates a study stays as it is, but for values that come from comparing rows.
+    So no part uses rows of another one, nor do its terms. The target becomes its columns of
+    numbers. Without covariates a study stays as it is, but for values that come from comparing
+    rows.
     """
-    target, given = _derived_within(study, parts), study.adjustment
-    if not given.names:
+    if not study.adjustment.names and study.target.derived_from is None:
+        return study
+    parts = [rows for rows in parts if len(rows)]
+    pieces = [study.take(rows) for rows in parts]
+    if len(parts) > 1:
+        pieces = [with_terms(piece) for piece in pieces]
+    target = _derived_within(study.target, pieces, parts)
+    if not study.adjustment.names:
         return replace(study, target=target)
-    given = given.per_part(parts)
+    given = in_parts([piece.adjustment for piece in pieces], parts)
     left = as_outputs(columns_of(target).values)
     left = replace(left, values=np.ascontiguousarray(given.residuals(left.values.T).T))
     source = AdjustedColumns(study.columns, given)
@@ -181,14 +252,13 @@ def adjusted(study: Study, parts: Sequence[Indices]) -> Study:
     return replace(study, columns=replace(study.columns, data=data), target=left, covariates=None)
 
 
-def _derived_within(study: Study, parts: Sequence[Indices]) -> Target:
+def _derived_within(target: Target, pieces: Sequence[Study], parts: Sequence[Indices]) -> Target:
     """The target, of which each part of the rows has been derived from its own rows alone."""
-    target = study.target
     if target.derived_from is None:
         return target
     values = target.values.copy()
-    for rows in filter(len, parts):
-        values[rows] = study.take(rows).derived_target.values
+    for piece, rows in zip(pieces, parts, strict=True):
+        values[rows] = piece.derived_target.values
     return replace(target, values=values)
 
 

@@ -1,4 +1,4 @@
-"""Warns about data that are likely to mislead: rare values, ids, repeated rows, other indices."""
+"""Warns about data that are likely to mislead: rare values, ids, other indices."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
@@ -10,16 +10,10 @@ from ..problems import setting, warn
 from ..types import Data, Indices, Mask, pd
 from .frames import is_frame
 from .messages import named
-from .scaling import unit_columns
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, chance associations are large
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
-MOST_ROWS = 2000  # that are compared with each other
-FEWEST_COLUMNS, MOST_COLUMNS = 50, 500  # by which rows are compared
-LEAST_ALIKE = 0.6  # correlation of two rows that may be of one sample
-FAR = 5  # and how many standard deviations of all correlations it must be
-MANY_REPEATED = 0.2  # share of rows with such another one that is worth a warning
 FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients or plates
 MOST_PER_ID = 10  # rows per patient or plate, on average; with more it may be a class
 
@@ -110,34 +104,6 @@ def _names_runs(column: NDArray[Any]) -> bool:
     n_values = len(np.unique(column))
     whole = bool((column == np.rint(column)).all())
     return whole and len(lengths) == n_values >= FEWEST_REPEATED_IDS and lengths.min() > 1
-
-
-def warn_about_repeats(shape: tuple[int, int], read: Callable[[Indices], NDArray[Any]]) -> None:
-    """Warn of rows that look as if samples were measured more than once.
-
-    That is if many rows have another one that they correlate with far more than rows do by chance.
-    """
-    n, p = shape
-    if n > MOST_ROWS or p < FEWEST_COLUMNS:
-        return
-    some = np.unique(np.linspace(0, p - 1, MOST_COLUMNS).astype(np.intp))
-    columns = unit_columns(read(some))
-    columns = columns[:, columns.any(axis=0)]
-    if columns.shape[1] < FEWEST_COLUMNS:
-        return
-    rows = unit_columns(columns.T)
-    likeness = rows.T @ rows
-    np.fill_diagonal(likeness, 0.0)
-    nearest = likeness.max(axis=1)
-    spread_of_pairs = 1.5 * np.median(np.abs(likeness))  # which repeated rows hardly change
-    repeated = int(np.sum(nearest > max(LEAST_ALIKE, FAR * spread_of_pairs)))
-    if repeated >= MANY_REPEATED * n:
-        warn(
-            f"{repeated} of {n} rows are far more like another row than chance allows. If samples "
-            "were measured more than once, or come from one patient, plate or family, rows are not "
-            "independent, and more false features than the level allows may be selected. Say which "
-            f"rows belong together: {setting('groups', ...)}."
-        )
 
 
 def warn_about_index(X: Data, beside: Mapping[str, Data]) -> None:

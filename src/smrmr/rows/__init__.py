@@ -1,0 +1,1 @@
+"""Checks that rows are independent: repeated rows, rows alike their neighbours, populations."""

@@ -159,8 +159,10 @@ def as_columns(X: Data) -> Columns:
     X may be an array, a sparse matrix, a table of pandas, polars or pyarrow, or a source. Numbers
     and booleans are taken as they are, ordered categories by the places of their levels, other
     categories are nominal; see `read_frame`. Everything else, and missing or infinite values, is
-    refused with a message that names the columns.
+    refused with a message that names the columns. Columns stand for themselves.
     """
+    if isinstance(X, Columns):
+        return X
     X = in_pandas(X)
     source = as_source(X)
     refuse_sparse_or_masked(X if source is None else None, "X")

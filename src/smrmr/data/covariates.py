@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..problems import Problem, setting, warn
 from ..types import Data, Indices, Matrix, Vector, pd
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
-from .messages import quoted, refuse_missing, refuse_other_rows
+from .messages import named, quoted, refuse_missing, refuse_other_rows
 from .ranks import average_ranks
 from .scaling import unit_columns
 from .sources import Which
@@ -23,7 +23,19 @@ FEW_VALUES = 5  # a covariate of no more is taken level by level
 KNOTS = (-1.0, 0.0, 1.0)  # of the linear spline of a number, in normal scores
 ROUNDING = 1e-7  # of a column's length, up to which its residual is rounding alone
 MAX_SPLINE_SHARE = 1 / 5  # of the rows that covariates may take up before numbers become lines
+LEVELS_APART = 2.0  # distance of two levels of a category, in standard deviations over root 2
 SAME = 1e-10  # less than 1, from which correlation on two columns are the same
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """Columns that span one more effect of a covariate, or a joint one of several.
+
+    `owners` are the covariates by number: of one it is a wave, of several a product.
+    """
+
+    owners: tuple[int, ...]
+    columns: Matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,17 +43,47 @@ class Covariates:
     """Covariates of the samples: their names, and columns that span their effects.
 
     `design` has a row per sample: a number is a line and a spline, a category an indicator per
-    level. `owners` says which covariate each column belongs to.
+    level. `owners` says which covariate each column belongs to. `terms` are waves and products
+    that were found to matter.
     """
 
     names: tuple[str, ...]
     design: Matrix
     owners: Indices
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def columns(self) -> Matrix:
+        """Columns of the design and of the terms."""
+        return np.hstack([self.design, *(term.columns for term in self.terms)])
 
     @cached_property
     def basis(self) -> Matrix:
         """Orthonormal rows that span the columns but for a constant, (c, n)."""
-        return _orthonormal(self.design)[0]
+        return _orthonormal(self.columns)[0]
+
+    @property
+    def form(self) -> str:
+        """In which form they are adjusted for, in words."""
+        kinds: dict[str, list[str]] = {"splines": [], "straight lines": [], "indicators": []}
+        for k, name in enumerate(self.names):
+            part = self.design[:, self.owners == k]
+            line = "straight lines" if part.shape[1] == 1 else "splines"
+            kinds[line if is_number(part) else "indicators"].append(name)
+        known = {term.owners: [self.names[k] for k in term.owners] for term in self.terms}
+        kinds["waves"] = [name for names in known.values() if len(names) == 1 for name in names]
+        products = [" x ".join(names) for names in known.values() if len(names) > 1]
+        kinds["products"] = sorted(products)
+        return "; ".join(f"{kind} of {named(of)}" for kind, of in kinds.items() if of)
+
+    @property
+    def coordinates(self) -> Matrix:
+        """Where rows lie by their covariates: normal scores of numbers, indicators of levels."""
+        parts = [self.design[:, self.owners == k] for k in range(len(self.names))]
+        places = [
+            normal_places(part[:, :1]) if is_number(part) else LEVELS_APART * part for part in parts
+        ]
+        return np.hstack(places)
 
     def residuals(self, values: Matrix) -> Matrix:
         """Residuals of rows of values given the covariates."""
@@ -73,21 +115,25 @@ class Covariates:
 
     def take(self, rows: Indices) -> Covariates:
         """The chosen rows."""
-        return Covariates(self.names, self.design[rows], self.owners)
-
-    def per_part(self, parts: Sequence[Indices]) -> Covariates:
-        """The same covariates with effects of their own in each part of the rows."""
-        designs = []
-        for rows in filter(len, parts):
-            own = np.zeros_like(self.design)
-            own[rows] = self.design[rows] - self.design[rows].mean(axis=0)
-            designs.append(own)
-        return Covariates(self.names, np.hstack(designs), np.tile(self.owners, len(designs)))
+        return self._mapped(lambda columns: columns[rows])
 
     def joined(self, other: Covariates) -> Covariates:
         """These and others."""
-        owners = np.concatenate([self.owners, len(self.names) + other.owners])
-        return Covariates(self.names + other.names, np.hstack([self.design, other.design]), owners)
+        before = len(self.names)
+        return Covariates(
+            self.names + other.names,
+            np.hstack([self.design, other.design]),
+            np.concatenate([self.owners, before + other.owners]),
+            (
+                *self.terms,
+                *(Term(tuple(before + k for k in t.owners), t.columns) for t in other.terms),
+            ),
+        )
+
+    def _mapped(self, change: Callable[[Matrix], Matrix]) -> Covariates:
+        """The same after a change of all columns."""
+        terms = tuple(Term(term.owners, change(term.columns)) for term in self.terms)
+        return replace(self, design=change(self.design), terms=terms)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,12 +180,12 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
         refuse_other_rows(n_rows, f"covariate {name}", len(values))
     designs = [_design(name, values) for name, values in columns.items()]
     if sum(design.shape[1] for design in designs) > MAX_SPLINE_SHARE * n_rows:
-        curved = [name for name, d in zip(columns, designs, strict=True) if _is_spline(d)]
-        designs = [design[:, :1] if _is_spline(design) else design for design in designs]
+        curved = [name for name, d in zip(columns, designs, strict=True) if is_number(d)]
+        designs = [design[:, :1] if is_number(design) else design for design in designs]
         if curved:
             warn(
                 f"there are many covariates for {n_rows} rows, so {quoted(curved)} are adjusted "
-                "for as straight lines, without splines."
+                "for as straight lines, without splines but where these are seen to matter."
             )
     owners = np.repeat(np.arange(len(designs)), [design.shape[1] for design in designs])
     found = Covariates(tuple(columns), np.hstack(designs), owners)
@@ -151,6 +197,18 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
             "information."
         )
     return found
+
+
+def in_parts(found: Sequence[Covariates], parts: Sequence[Indices]) -> Covariates:
+    """The covariates of parts of the rows together, with effects of their own in each part."""
+    n_rows = sum(len(rows) for rows in parts)
+    designs = []
+    for given, rows in zip(found, parts, strict=True):
+        own = np.zeros((n_rows, given.columns.shape[1]))
+        own[rows] = given.columns - given.columns.mean(axis=0)
+        designs.append(own)
+    design = np.hstack(designs)
+    return Covariates(found[0].names, design, np.zeros(design.shape[1], np.intp))
 
 
 def no_covariates(n_rows: int) -> Covariates:
@@ -197,13 +255,18 @@ def _design(name: str, column: Any) -> Matrix:
     refuse_missing(~np.isfinite(values), f"covariate {name}")
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
-    scores = ndtri((average_ranks(values) - 0.5) / len(values))
+    scores = normal_places(values)
     spline = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
     return np.stack([(values - values.mean()) / values.std(), scores, *spline], axis=1)
 
 
-def _is_spline(design: Matrix) -> bool:
-    """Whether columns are a line and its spline, not indicators."""
+def normal_places(values: Matrix | Vector) -> Matrix:
+    """Normal scores of the ranks down every column."""
+    return np.asarray(ndtri((average_ranks(values, axis=0) - 0.5) / len(values)))
+
+
+def is_number(design: Matrix) -> bool:
+    """Whether the columns of a covariate are a line and its spline, not indicators."""
     return not np.isin(design, (0, 1)).all()
 
 

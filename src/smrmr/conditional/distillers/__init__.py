@@ -14,13 +14,15 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from ...data.targets.protocol import TargetColumns
+from ...problems import Problem, setting
 from ...settings import read_strategies
 from ...types import Indices, Matrix, Vector
 from .blend import Blend
 from .estimator import FromEstimator
 from .kernel import Kernel
 from .lasso import Lasso
-from .problem import NONE, Distilled, FitProblem, mean_squares
+from .logistic import Logistic
+from .problem import NONE, Distilled, FitProblem, Shape
 from .ridge import Ridge
 
 __all__ = [
@@ -33,18 +35,22 @@ __all__ = [
     "FromEstimator",
     "Kernel",
     "Lasso",
+    "Logistic",
     "Ridge",
+    "Shape",
     "as_distillers",
 ]
 
 
+LEAST_ERRORS = 1.0  # standard errors by which a fit must predict better than the mean
 LEAST_GAIN = 0.03  # of the error, by which another distiller than the first must be better
 
 
 class Distiller(Protocol):
     """Fits the target to features so that any of them can be left out.
 
-    Law: ``fit(problem, out)`` is the same whatever the columns `out` hold.
+    Law: ``fit(problem, out)`` is the same whatever the columns `out` hold. One that cannot fit
+    every kind of target has a method ``applies(problem)`` as well.
     """
 
     alias: ClassVar[str]
@@ -57,7 +63,7 @@ class Distiller(Protocol):
 
 
 DISTILLERS: dict[str, Callable[..., Distiller]] = {
-    one.alias: one for one in (Ridge, Blend, Lasso, Kernel, FromEstimator)
+    one.alias: one for one in (Ridge, Blend, Lasso, Logistic, Kernel, FromEstimator)
 }
 
 
@@ -72,6 +78,19 @@ class Distillation:
 
     problems: tuple[FitProblem, ...]
     distillers: Sequence[Distiller]
+
+    @classmethod
+    def of(cls, problems: tuple[FitProblem, ...], distillers: Sequence[Distiller]) -> Distillation:
+        """By those of the distillers that can fit the target."""
+        able = [one for one in distillers if getattr(one, "applies", _always)(problems[0])]
+        if not able:
+            raise Problem(
+                f"{setting('distillers', '+'.join(one.alias for one in distillers))} cannot fit "
+                "this target.",
+                cure=f"Add one that can, as in {setting('distillers', 'logistic+blend')}.",
+                argument="distillers",
+            )
+        return cls(problems, able)
 
     @property
     def target(self) -> TargetColumns:
@@ -109,15 +128,18 @@ class Distillation:
         return best, forms[best]
 
     @property
-    def explained(self) -> dict[str, Vector]:
-        """Share of each column of the target, (q,), explained on rows left out, by distiller."""
+    def explained(self) -> dict[str, tuple[Vector, Vector]]:
+        """Share of each column of the target explained on rows left out, by distiller.
+
+        And its standard error, over rows; both are (q,).
+        """
         found = {}
         for distiller, each in zip(self.distillers, self.held_out, strict=True):
             shares = [
-                1 - mean_squares(e) / mean_squares(problem.target.values[:, problem.judged])
+                _share(problem.target.values[:, problem.judged], e)
                 for problem, e in zip(self.problems, each, strict=True)
             ]
-            best = max(shares, key=lambda share: float(share.mean()))
+            best = max(shares, key=lambda share: float(share[0].mean()))
             found[str(getattr(distiller, "name", distiller.alias))] = best
         return found
 
@@ -147,13 +169,26 @@ class Distillation:
     def explains(self) -> bool:
         """Whether rows left out are predicted better than by the mean of the target.
 
-        If not, the target itself is compared with the features: a fit to noise takes away from it
-        what features could be tested by.
+        By more than a standard error of the difference. If not, the target itself is compared with
+        the features: a fit to noise takes away from it what features could be tested by.
         """
         distiller, form = self.chosen
         problem = self.problems[form]
-        nothing = np.mean(problem.target.values[:, problem.judged] ** 2)
-        return bool(np.mean(self.held_out[distiller][form] ** 2) < nothing)
+        nothing = np.mean(problem.target.values[:, problem.judged] ** 2, axis=0)
+        gain = nothing - np.mean(self.held_out[distiller][form] ** 2, axis=0)
+        return bool(gain.mean() > LEAST_ERRORS * gain.std() / np.sqrt(len(gain)))
+
+
+def _share(Y: Matrix, residuals: Matrix) -> tuple[Vector, Vector]:
+    """Share of the squares of Y, row by row, that residuals do not have; its standard error."""
+    total = np.mean(Y**2, axis=1)
+    share = 1 - np.mean(residuals**2, axis=1) / total
+    apart = residuals**2 - (1 - share[:, None]) * Y**2  # to first order what a ratio varies by
+    return share, apart.std(axis=1) / np.sqrt(Y.shape[1]) / total
+
+
+def _always(problem: FitProblem) -> bool:
+    return True
 
 
 def _is_less(one: Vector, other: Vector) -> bool:

@@ -23,7 +23,9 @@ class Blend:
     With :math:`\hat e_i` the residual of fit i as seen from rows left out and :math:`w_i \propto
     \overline{\hat e_i^2}^{\,-2}`, the blend is :math:`\sum_i w_i \hat e_i`; for classes its
     prediction goes through a logistic regression. The LASSO takes part with the residual of its own
-    rows. It is judged by the LASSO alone.
+    rows. Features of both fits were chosen by all rows, which makes both errors too small and
+    leaves their ratio, which weighs them, nearly as it is. The blend is judged by the LASSO alone,
+    features and lambda chosen anew without the rows that judge.
 
     Parameters
     ----------
@@ -87,7 +89,7 @@ class Blend:
             used=np.union1d(lasso_features(problem, path), kernel.used),
             depends_on=kernel.depends_on,  # which sees the paths of the LASSO too
             to_refit=kernel.used,
-            uses_absolute_values=path.size > problem.n_features,
+            shape=problem.shape(path),
             regressors=problem.regressors,
             coefficients=(1 - trust**2) * path.chosen,
         )

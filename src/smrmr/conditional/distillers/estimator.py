@@ -14,6 +14,8 @@ from ...settings import ComparesBySettings, check_count
 from ...types import Indices, Matrix, Vector
 from .problem import NONE, Distilled, FitProblem
 
+MOST_FEATURES = 1000  # that an estimator is given, those most associated with the target
+
 
 @dataclass(frozen=True, eq=False)
 class FromEstimator(ComparesBySettings):
@@ -21,7 +23,8 @@ class FromEstimator(ComparesBySettings):
 
     Its residual is that of rows left out, in folds. It is fitted again without a feature only where
     that feature could be selected: where it is among the `n_refits` that the estimator gives most
-    weight (``coef_`` or ``feature_importances_``), or where its first p-value is small.
+    weight (``coef_`` or ``feature_importances_``), or where its first p-value is small. Of
+    more than 1,000 features it is given those most associated with the target.
 
     Parameters
     ----------
@@ -81,7 +84,8 @@ class FromEstimator(ComparesBySettings):
         Distilled
             Residuals of the target as seen from rows left out.
         """
-        kept, basis = np.flatnonzero(problem.allowed(out)), problem.regressors.covariate_basis
+        kept = np.flatnonzero(problem.allowed(out, MOST_FEATURES))
+        basis = problem.regressors.covariate_basis
         X = np.concatenate([problem.regressors.features[kept], basis * np.sqrt(len(basis.T))]).T
         targets = _as_fitted(problem.target, hasattr(self.estimator, "predict_proba"))
         order = np.lexsort((X.sum(axis=1), *problem.target.values[::-1]))  # wherever rows stand

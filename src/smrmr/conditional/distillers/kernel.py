@@ -96,7 +96,7 @@ class Kernel:
             residuals=best.residuals,
             used=np.array(sorted(used), dtype=np.intp),
             depends_on=self._depends_on(problem),
-            uses_absolute_values=lasso.size > problem.n_features,
+            shape=problem.shape(lasso),
         )
 
     def held_out(self, problem: FitProblem) -> Matrix:

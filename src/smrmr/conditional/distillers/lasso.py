@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Indices, Matrix
+from .path_loops import SquaredLoss
 from .paths import Path, fit_path
 from .problem import NONE, Distilled, FitProblem
 from .regressors import Regressors
 
-MOST_IN_FOLD = 250  # features of a fit that is there to judge
 MIN_SPREAD = 1e-6  # of a column among some rows, below which it is constant there
 MIN_ONE_LESS_LEVERAGE = 0.05  # so that no row left out has a residual beyond 20 times its own
 
@@ -82,7 +82,7 @@ class Lasso:
             used=lasso_features(problem, path),
             depends_on=np.union1d(*map(problem.entered, problem.lassos)),
             to_refit=NONE,
-            uses_absolute_values=path.size > problem.n_features,
+            shape=problem.shape(path),
             regressors=problem.regressors,
             coefficients=path.chosen,
         )
@@ -90,7 +90,7 @@ class Lasso:
     def held_out(self, problem: FitProblem) -> Matrix:
         """Residuals of rows left out, as seen from fits to the others.
 
-        Features, among which the 250 most associated with the target, and lambda are chosen anew.
+        Features and lambda are chosen anew.
 
         Parameters
         ----------
@@ -113,24 +113,20 @@ class Lasso:
 def _predicted_residuals(problem: FitProblem, size: int, known: Indices, new: Indices) -> Matrix:
     """Residuals of new rows under a LASSO of known ones on the first `size` columns."""
     regressors, Y = problem.regressors, problem.target.values
-    held = regressors.columns[:size].astype(np.float64, copy=False)
     centre, scale = Y[:, known].mean(axis=1), Y[:, known].std(axis=1)
     targets = (Y[:, known] - centre[:, None]) / np.where(scale > 0, scale, 1.0)[:, None]
-    gain = np.linalg.norm(targets @ held[:, known].T, axis=0)
-    gain = gain.reshape(-1, problem.n_features).max(axis=0)
-    best = np.sort(np.argsort(-gain, kind="stable")[:MOST_IN_FOLD])
-    held = held[np.concatenate([best + i for i in range(0, size, problem.n_features)])]
-    mean = held[:, known].mean(axis=1, keepdims=True)
-    spread = held[:, known].std(axis=1, keepdims=True)
-    columns = (held - mean) / np.where(spread > MIN_SPREAD, spread, np.inf)
-    inside, freedom = columns[:, known], len(known) - len(regressors.covariate_basis)
-    path = fit_path(
-        inside @ inside.T / len(known),
-        targets @ inside.T / len(known),
-        freedom,
-        np.zeros(len(columns), np.bool_),
-    )
-    predicted = path.chosen @ columns[:, new]
+    inside = np.take(regressors.columns[:size], known, axis=1).astype(np.float64, copy=False)
+    mean, spread = inside.mean(axis=1, keepdims=True), inside.std(axis=1, keepdims=True)
+    spread = np.where(spread > MIN_SPREAD, spread, np.inf)
+    inside -= mean
+    inside /= spread
+    loss = SquaredLoss.by_columns(targets @ inside.T / len(known), inside, targets)
+    freedom = len(known) - len(regressors.covariate_basis)
+    out = np.tile(~problem.allowed(NONE), size // problem.n_features)
+    coefficients = fit_path(loss, freedom, out).chosen
+    used = np.flatnonzero(coefficients.any(axis=0))
+    outside = (regressors.columns[np.ix_(used, new)] - mean[used]) / spread[used]
+    predicted = coefficients[:, used] @ outside
     return np.asarray(Y[:, new] - centre[:, None] - scale[:, None] * predicted)
 
 

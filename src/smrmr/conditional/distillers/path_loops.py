@@ -2,85 +2,174 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...runs.compiled import compiled
+from ...runs.compiled import compiled, compiled_reordering
 
 Array = NDArray[Any]
 
 PATIENCE = 8  # lambdas without a better criterion, after which the path ends
 TOLERANCE = 1e-7  # of coefficients, on the scale of y
 MOST_SWEEPS = 5000
+MOST_ROUNDS = 50  # of descent at one lambda, after which no more columns join
 HISTORY = 6  # sweeps from which the limit of the following ones is extrapolated
 CONCAVITY = 3.0  # of MCP: a coefficient beyond 3 lambda is not shrunk
+CLOSE = 1e-6  # of lambda: a bound on a gradient that is as close to it as that decides nothing
+
+
+class SquaredLoss(NamedTuple):
+    """Columns and target as paths see them: by inner products, or else themselves.
+
+    `gain` are the inner products of the target with the columns, over n, (q, size), and `gram` has
+    those among columns: `place_in_gram` says where each column stands there, -1 elsewhere. Either
+    it has all of them in their order, and the others are empty; or it has those that are known, and
+    `columns` are (size, n) and `target` is (q, n).
+    """
+
+    gain: Array
+    gram: Array
+    place_in_gram: Array
+    columns: Array
+    target: Array
+
+    @classmethod
+    def by_gram(cls, gain: Array, gram: Array) -> SquaredLoss:
+        """With inner products of all columns."""
+        return cls(gain, gram, np.arange(len(gram)), np.empty((0, 0)), np.empty((len(gain), 0)))
+
+    @classmethod
+    def by_columns(cls, gain: Array, columns: Array, target: Array) -> SquaredLoss:
+        """With none of them."""
+        return cls(gain, np.empty((0, 0)), np.full(len(columns), -1), columns, target)
+
+
+class Reference(NamedTuple):
+    """What is known of another path at its first steps, by which gradients are bounded.
+
+    `residuals` are what it leaves of the target, (steps, q, n); `bounds` are upper bounds of their
+    inner products with every column, (steps, size).
+    """
+
+    residuals: Array
+    bounds: Array
+
+
+class Room(NamedTuple):
+    """What changes on the way.
+
+    `working` are the columns that came into question so far, `b` their coefficients, and `place`
+    says where each column stands among them, -1 elsewhere; a column that `is_working`, or is left
+    out, never joins. `residual` is what they leave of the target and `gradient` its inner products
+    with columns, as far as they were asked for. The rest is room for descent.
+    """
+
+    is_working: Array
+    working: Array
+    place: Array
+    b: Array
+    residual: Array
+    gradient: Array
+    own: Array
+    held: Array
+    system: Array
 
 
 @compiled
 def follow_path(
-    gram: Array,
-    gain: Array,
+    loss: SquaredLoss,
     lams: Array,
     coefficients: Array,
     criterion: Array,
+    reference: Reference,
     done: int,
     concave: bool,
     starts: Array,
     start_columns: Array,
-    is_working: Array,
-    working: Array,
+    known: Reference,
+    room: Room,
     count: int,
-    place: Array,
-    gradient: Array,
-    b: Array,
-    own: Array,
-    held: Array,
-    system: Array,
     n: int,
 ) -> Any:
-    """Fill in coefficients and criterion from step `done` on.
+    """Fill in coefficients, criterion and what a reference holds from step `done` on.
 
-    The first `count` of `working` are the columns that came into question so far; columns that are
-    working, or left out, never join. Returns their number, and the largest violation.
+    The first `count` of the working columns are there from the beginning. Each step starts from
+    that of `starts`, or else from the one before. Returns the number of working columns, the
+    largest violation of the conditions of a minimum, and a matrix that begins with the inner
+    products of the working columns.
+
+    The conditions are checked for all columns before a step is accepted. By a Gram matrix that is
+    cheap. Without it they are checked as far as a known path leaves a doubt: the inner product of a
+    column of length 1 with a residual differs from that with another one by no more than the length
+    of what is between them. Columns that were close to lambda at the step before come first (the
+    sequential strong rule of Tibshirani et al. 2012, which may err), and the others when these are
+    settled.
     """
-    q, size = gain.shape
+    gain, gram, _, columns, target = loss
+    is_working, working, place, b, residual, gradient, own, held, system = room
+    (q, size), rows, by_gram = gain.shape, target.shape[1], len(columns) == 0
     for a in range(count):
         place[working[a]] = a
         for c in range(q):
             b[c, a] = coefficients[done - 1, c, a] if done > 0 else 0.0
-    among = _extended(np.empty((0, 0)), gram, working, count)  # inner products of working columns
-    _find_gradient(gram, gain, working, b, count, gradient)
+    among = np.empty((0, 0))  # inner products of working columns,
+    n_among = len(among)  # so many of them
     total, least, since, worst = float(q), np.inf, 0, 0.0
     for step in range(len(lams)):
         if step >= done:
-            lam = lams[step]
+            lam, bound = lams[step], reference.bounds[step]
             if step < len(starts):
-                before = count
                 count = _start(starts[step], start_columns, is_working, working, place, b, count)
-                if count > before:
-                    among = _extended(among, gram, working, count)
-                _find_gradient(gram, gain, working, b, count, gradient)
-            most = (lam * (1 + 1e-9)) ** 2
-            for _ in range(50):
+            for _ in range(MOST_ROUNDS):
+                among = _extended(among, n_among, loss, working, count)
+                n_among = count
                 for c in range(q):
                     for a in range(count):
-                        own[c, a] = gradient[c, working[a]]
+                        own[c, a] = gain[c, working[a]]
+                    for i in range(count):
+                        if b[c, i] != 0.0:
+                            for a in range(count):
+                                own[c, a] -= b[c, i] * among[i, a]
                 violation = _descend(among, b, own, count, lam, concave, held, system)
-                _find_gradient(gram, gain, working, b, count, gradient)
                 before = count
-                for j in range(size):
-                    if not is_working[j] and _squares(gradient, j) > most:
-                        if count == len(working):
-                            return count, worst
-                        is_working[j], working[count], place[j] = True, j, count
-                        count += 1
+                if by_gram:
+                    _subtract(gain, gram, working, b, count, gradient)
+                else:
+                    _subtract(target, columns, working, b, count, residual)
+                    for c in range(q):
+                        for a in range(count):
+                            gradient[c, working[a]] = own[c, a]
+                near, least_near, floor = bound, -np.inf, -np.inf  # by a Gram matrix all at once
+                if not by_gram:
+                    last = step - 1 if step > 0 else 0
+                    near, least_near = reference.bounds[last], 2 * lam - lams[last]
+                    away, floor = _distance(residual, known.residuals, step), (1 - CLOSE) * lam
+                    for j in range(size):
+                        bound[j] = known.bounds[step, j] + away if away < np.inf else np.inf
+                for check in range(2):
+                    is_near = check == 0
+                    count = _admit(
+                        columns, bound, floor, near, least_near, is_near, lam, room, count
+                    )
+                    if count > before:
+                        break
+                if count > len(working):
+                    for j in range(size):
+                        bound[j] = np.inf
+                    count = len(working)
+                    return count, worst, _extended(among, n_among, loss, working, count)
                 if count == before:
                     break
-                among = _extended(among, gram, working, count)
-            worst = max(worst, violation)
+            worst = max(worst, violation if count == before else np.inf)  # inf: rounds ran out
+            for j in range(size):
+                if by_gram or place[j] >= 0 or bound[j] > (1 - CLOSE) * lam:
+                    bound[j] = np.sqrt(_squares(gradient, j))
             n_active, freedom, error = 0, 0.0, total  # columns of y have variance 1
+            for c in range(q):
+                for i in range(rows):
+                    reference.residuals[step, c, i] = residual[c, i]
             for a in range(count):
                 norm = np.sqrt(_squares(b, a))
                 if norm > 0.0:
@@ -102,7 +191,7 @@ def follow_path(
             least, since = criterion[step], 0
         if since >= PATIENCE:
             break
-    return count, worst
+    return count, worst, _extended(among, n_among, loss, working, count)
 
 
 @compiled
@@ -112,6 +201,50 @@ def _squares(values: Array, j: int) -> Any:
     for c in range(len(values)):
         squares += values[c, j] * values[c, j]
     return squares
+
+
+@compiled
+def _distance(residual: Array, known: Array, step: int) -> Any:
+    """How far a residual is from a known one at most; infinite where none is known."""
+    if step >= len(known):
+        return np.inf
+    squares, rows = 0.0, residual.shape[1]
+    for c in range(len(residual)):
+        for i in range(rows):
+            squares += (residual[c, i] - known[step, c, i]) ** 2
+    return (1 + CLOSE) * np.sqrt(squares / rows)
+
+
+@compiled
+def _admit(
+    columns: Array,
+    bound: Array,
+    floor: float,
+    near: Array,
+    least_near: float,
+    is_near: bool,
+    lam: float,
+    room: Room,
+    count: int,
+) -> int:
+    """Let columns join that violate the conditions of a minimum, if no bound excludes them.
+
+    Of them those alone that are near lambda, or not. Returns how many columns are working then, or
+    one more than there is room for. Where there are `columns`, their gradient is worked out first.
+    """
+    is_working, working, place, gradient = room.is_working, room.working, room.place, room.gradient
+    most = (lam * (1 + 1e-9)) ** 2
+    for j in range(len(place)):
+        if place[j] < 0 and bound[j] >= floor and (near[j] >= least_near) == is_near:
+            if len(columns) > 0:
+                for c in range(len(gradient)):
+                    gradient[c, j] = _inner(columns, j, room.residual, c)
+            if not is_working[j] and _squares(gradient, j) > most:
+                if count == len(working):
+                    return count + 1
+                is_working[j], working[count], place[j] = True, j, count
+                count += 1
+    return count
 
 
 @compiled
@@ -155,7 +288,7 @@ def _descend(
     """Block coordinate descent among working columns; changes `b` and their `gradient`.
 
     Returns the largest change of a coefficient in the last sweep, which is what the conditions of a
-    minimum are violated by. The LASSO is accelerated after Anderson (Bertrand and Massias 2021).
+    minimum are violated by. It is accelerated after Anderson (Bertrand and Massias 2021).
     """
     q = len(b)
     largest, n_held = 0.0, 0
@@ -182,30 +315,31 @@ def _descend(
                         largest = abs(step)
         if largest < TOLERANCE:
             break
-        if not concave:
-            for c in range(q):
-                for a in range(count):
-                    held[0, n_held, c, a] = b[c, a]
-                    held[1, n_held, c, a] = gradient[c, a]
-            n_held += 1
-            if n_held == HISTORY:
-                _extrapolate(held, system, b, gradient, count, lam)
-                n_held = 0
+        for c in range(q):
+            for a in range(count):
+                held[0, n_held, c, a] = b[c, a]
+                held[1, n_held, c, a] = gradient[c, a]
+        n_held += 1
+        if n_held == HISTORY:
+            _extrapolate(held, system, b, gradient, count, lam, concave)
+            n_held = 0
     return largest
 
 
 @compiled
 def _extrapolate(
-    held: Array, system: Array, b: Array, gradient: Array, count: int, lam: float
+    held: Array, system: Array, b: Array, gradient: Array, count: int, lam: float, concave: bool
 ) -> None:
     """Replace b by a combination of former ones that nearly stays put, if that is no worse.
+
+    Of MCP each coefficient stays 0, shrunk or not shrunk, so that its minimum is the one nearby.
 
     `held` are former coefficients and gradients, of which the last place is room for new ones. The
     gradient is linear in b, so that it is the same combination of former gradients. The smooth part
     of the objective is -b'(c + g) / 2 with the gradient g = c - Gb, so that its difference is that
     of -(new - old)'(g_new + g_old) / 2.
     """
-    q, m = len(b), HISTORY - 1
+    q, m, most = len(b), HISTORY - 1, CONCAVITY * lam
     trace = 0.0
     for i in range(m):
         for k in range(i + 1):
@@ -233,7 +367,15 @@ def _extrapolate(
             difference -= 0.5 * step * (new_gradient[c, a] + gradient[c, a])
             new_squares += new[c, a] * new[c, a]
             old_squares += b[c, a] * b[c, a]
-        difference += lam * (np.sqrt(new_squares) - np.sqrt(old_squares))
+        new_norm, old_norm = np.sqrt(new_squares), np.sqrt(old_squares)
+        difference += lam * (new_norm - old_norm)
+        if concave:
+            if (new_norm > most) != (old_norm > most) or (new_norm > 0.0) != (old_norm > 0.0):
+                return
+            if new_norm > most:
+                difference -= lam * (new_norm - old_norm)
+            else:
+                difference -= (new_squares - old_squares) / (2 * CONCAVITY)
     if difference < 0.0:
         for c in range(q):
             for a in range(count):
@@ -259,31 +401,52 @@ def _solve(system: Array, m: int) -> None:
 
 
 @compiled
-def _find_gradient(
-    gram: Array, gain: Array, working: Array, b: Array, count: int, gradient: Array
+def _subtract(
+    values: Array, table: Array, working: Array, b: Array, count: int, found: Array
 ) -> None:
-    """Inner products of all columns with what the working columns leave of the target."""
-    q, size = gain.shape
+    """Values less the rows of a table that belong to working columns, times their coefficients.
+
+    Of inner products with the target, by the Gram matrix, that is the gradient; of the target
+    itself, by the columns, it is the residual.
+    """
+    q, size = found.shape
     for c in range(q):
         for j in range(size):
-            gradient[c, j] = gain[c, j]
+            found[c, j] = values[c, j]
     for a in range(count):
-        row = gram[working[a]]
+        row = table[working[a]]
         for c in range(q):
             if b[c, a] != 0.0:
                 for j in range(size):
-                    gradient[c, j] -= b[c, a] * row[j]
+                    found[c, j] -= b[c, a] * row[j]
+
+
+@compiled_reordering
+def _inner(one: Array, k: int, other: Array, m: int) -> Any:
+    """Inner product of two rows of matrices, over their length."""
+    total = 0.0
+    for i in range(one.shape[1]):
+        total += np.float64(one[k, i]) * other[m, i]
+    return total / one.shape[1]
 
 
 @compiled
-def _extended(among: Array, gram: Array, working: Array, size: int) -> Any:
+def _extended(among: Array, known: int, loss: SquaredLoss, working: Array, size: int) -> Any:
     """Inner products of the working columns, of which those of the first are known."""
-    known = len(among)
-    found = np.empty((size, size))
-    for i in range(known):
-        for j in range(known):
-            found[i, j] = among[i, j]
+    gram, place, columns = loss.gram, loss.place_in_gram, loss.columns
+    found = among
+    if size > len(among):
+        room = size if size > 2 * len(among) else 2 * len(among)
+        found = np.empty((room, room))
+        for i in range(known):
+            for j in range(known):
+                found[i, j] = among[i, j]
     for i in range(known, size):
         for j in range(i + 1):
-            found[i, j] = found[j, i] = gram[working[i], working[j]]
+            k, m = working[i], working[j]
+            if place[k] >= 0 and place[m] >= 0:
+                value = gram[place[k], place[m]]
+            else:
+                value = _inner(columns, k, columns, m)
+            found[i, j] = found[j, i] = value
     return found

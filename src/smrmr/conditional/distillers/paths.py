@@ -1,10 +1,12 @@
-r"""LASSO and MCP fits of all columns of the target down a path of lambdas, from inner products.
+r"""LASSO and MCP fits of all columns of the target down a path of lambdas.
 
 With Z standardised, :math:`G = Z'Z / n` and :math:`C = Z'Y / n`, both minimise :math:`\tfrac12
 \mathrm{tr}\, B'GB - \mathrm{tr}\, C'B + \sum_j \mathrm{pen}_\lambda(\|B_j\|)`, where row
 :math:`B_j` holds the coefficients of column j in the fits of all columns of the target: a feature
 takes part in all of them or in none (multi-task LASSO). No row is ever held out: lambda is chosen
-by a criterion of the fit itself, so a fit without some columns costs a path, not ten.
+by a criterion of the fit itself, so a fit without some columns costs a path, not ten. G is worked
+out if it is small; else only what the columns that come into question need of it, so that the
+memory of a path is that of its columns.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Indices, Mask, Matrix, Vector
-from .path_loops import HISTORY, follow_path
+from .path_loops import HISTORY, Reference, Room, SquaredLoss, follow_path
 
 Array = NDArray[Any]
 
@@ -31,22 +33,36 @@ class Path:
 
     Attributes
     ----------
+    out
+        Columns that were left out.
     lams, criterion
         One for each step.
     columns
-        Those that came into question, of `size`.
+        Those that came into question.
     coefficients
         Their coefficients, (steps, columns of the target, columns).
+    reference
+        Residuals and bounds of their inner products with every column, for each step; 0 where the
+        path had ended. A column that is left out would take part where its bound exceeds lambda.
     violation
         The largest violation of the conditions of a minimum at any lambda, on the scale of y.
+    gram
+        Inner products among `columns`, over n.
     """
 
-    size: int
+    out: Mask
     lams: Vector
     criterion: Vector
     columns: Indices
     coefficients: NDArray[np.float64]
+    reference: Reference
     violation: float
+    gram: Matrix
+
+    @property
+    def size(self) -> int:
+        """Number of columns, those left out among them."""
+        return len(self.out)
 
     @property
     def chosen(self) -> Matrix:
@@ -79,63 +95,110 @@ class Path:
 
     @cached_property
     def first_step(self) -> Indices:
-        """For each column the first step at which it takes part, that after the last if never."""
-        found = np.full(self.size, N_LAMBDAS)
-        active = (self.coefficients != 0).any(axis=1)
-        found[self.columns] = np.where(active.any(axis=0), active.argmax(axis=0), N_LAMBDAS)
-        return found
+        """For each column the first step at which it takes part, that after the last if never.
+
+        For columns left out it is the first one at which they would.
+        """
+        active = np.zeros((N_LAMBDAS, self.size), np.bool_)
+        active[:, self.columns] = (self.coefficients != 0).any(axis=1)
+        active[:, self.out] = self.reference.bounds[:, self.out] > self.lams[:, None] * (1 + 1e-9)
+        return np.where(active.any(axis=0), active.argmax(axis=0), N_LAMBDAS)
 
     @property
     def entered(self) -> Indices:
-        """Columns that take part at any lambda."""
+        """Columns that take part at any lambda, or would if they were not left out."""
         return np.flatnonzero(self.first_step < N_LAMBDAS)
+
+    @cached_property
+    def known(self) -> Reference:
+        """The reference at the steps before the end."""
+        residuals, bounds = self.reference
+        n_steps = np.count_nonzero(bounds.any(axis=1))
+        return Reference(residuals[:n_steps], bounds[:n_steps])
+
+    def remembered_by(self, loss: SquaredLoss) -> SquaredLoss:
+        """A loss that knows the inner products which this path worked out, where it has not all."""
+        if not len(loss.columns):
+            return loss
+        place = np.full(self.size, -1)
+        place[self.columns] = np.arange(len(self.columns))
+        return loss._replace(gram=self.gram, place_in_gram=place)
 
 
 def fit_path(
-    gram: Matrix,
-    gain: Matrix,
-    n: int,
-    out: Mask,
-    known: Path | None = None,
-    convex: Path | None = None,
+    loss: SquaredLoss, n: int, out: Mask, known: Path | None = None, convex: Path | None = None
 ) -> Path:
-    """Follow the path without the columns `out`; `gram` may have more columns than `gain`.
+    """Follow the path without the columns `out`.
 
-    `gain` is (q, columns). The LASSO is judged by generalised cross-validation, which estimates its
-    error on new rows without bias as p and n grow together. With `convex`, the path of the LASSO,
-    it is MCP that is followed, starting from the LASSO at every lambda; it is judged by the
-    extended BIC with gamma 1/2, because it is there to choose few features. A `known` path of fewer
-    left-out columns is taken over as far as these columns had not entered it, which changes nothing
-    but the time.
+    The LASSO is judged by generalised cross-validation, which estimates its error on new rows
+    without bias as p and n grow together. With `convex`, the path of the LASSO, it is MCP that is
+    followed, starting from the LASSO at every lambda; it is judged by the extended BIC with gamma
+    1/2, because it is there to choose few features. A `known` path with other columns left out is
+    taken over as far as these columns had not entered it, which changes nothing but the time.
     """
-    q, size = gain.shape
-    sizes = np.where(out, 0.0, np.sqrt(np.einsum("qj,qj->j", gain, gain)))
+    q, size = loss.gain.shape
+    sizes = np.where(out, 0.0, np.sqrt(np.einsum("qj,qj->j", loss.gain, loss.gain)))
     lams = float(sizes.max(initial=0.0)) * LAMBDAS
     criterion, done = np.full(N_LAMBDAS, np.inf), 0
     columns, before = np.empty(0, np.intp), np.empty((0, q, 0))
+    reference = Reference(np.zeros((N_LAMBDAS, *loss.target.shape)), np.zeros((N_LAMBDAS, size)))
     if lams[0] == 0:
         criterion[0] = 0.0
-        return Path(size, lams, criterion, columns, np.zeros((N_LAMBDAS, q, 0)), 0.0)
+        none = np.zeros((N_LAMBDAS, q, 0))
+        return Path(out, lams, criterion, columns, none, reference, 0.0, np.empty((0, 0)))
     if known is not None and np.array_equal(lams, known.lams):
-        done = int(known.first_step[out].min(initial=N_LAMBDAS))
+        done = int(known.first_step[out != known.out].min(initial=N_LAMBDAS))
         if done == N_LAMBDAS:
             return known
         taken = np.flatnonzero(known.first_step[known.columns] < done)
         columns, before = known.columns[taken], known.coefficients[:done, :, taken]
         criterion[:done] = known.criterion[:done]
-    room = min(size, 4 * n + 64)
-    working, coefficients = np.empty(room, np.intp), np.zeros((N_LAMBDAS, q, room))
+        for mine, theirs in zip(reference, known.reference, strict=True):
+            mine[:done] = theirs[:done]
+    n_most = min(size, 4 * n + 64)
+    working, coefficients = np.empty(n_most, np.intp), np.zeros((N_LAMBDAS, q, n_most))
     working[: len(columns)] = columns
     coefficients[:done, :, : len(columns)] = before
     is_working = out.copy()
     is_working[columns] = True
-    starts = (np.empty((0, q, 0)), np.empty(0, np.intp))
+    starts = np.empty((0, q, 0)), columns
     if convex is not None:
         starts = convex.coefficients[np.isfinite(convex.criterion)], convex.columns
-    shared = gram, gain, lams, coefficients, criterion, done, convex is not None
-    b, own = np.zeros((2, q, room))
-    held, system = np.empty((2, HISTORY + 1, q, room)), np.empty((HISTORY - 1, HISTORY))
-    rooms = np.full(size, -1), np.empty((q, size)), b, own, held, system
-    count, violation = follow_path(*shared, *starts, is_working, working, len(columns), *rooms, n)
-    kept = coefficients[:, :, :count].copy()
-    return Path(size, lams, criterion, working[:count].copy(), kept, violation)
+    for other in (convex, known):  # of which the known one has more
+        loss = loss if other is None else other.remembered_by(loss)
+    b, own = np.zeros((2, q, n_most))
+    room = Room(
+        is_working=is_working,
+        working=working,
+        place=np.full(size, -1),
+        b=b,
+        residual=np.empty(loss.target.shape),
+        gradient=np.empty((q, size)),
+        own=own,
+        held=np.empty((2, HISTORY + 1, q, n_most)),
+        system=np.empty((HISTORY - 1, HISTORY)),
+    )
+    count, violation, among = follow_path(
+        loss,
+        lams,
+        coefficients,
+        criterion,
+        reference,
+        done,
+        convex is not None,
+        *starts,
+        Reference(reference[0][:0], reference[1][:0]) if known is None else known.known,
+        room,
+        len(columns),
+        n,
+    )
+    return Path(
+        out=out,
+        lams=lams,
+        criterion=criterion,
+        columns=working[:count].copy(),
+        coefficients=coefficients[:, :, :count].copy(),
+        reference=reference,
+        violation=violation,
+        gram=among[:count, :count].copy(),
+    )

@@ -12,13 +12,37 @@ from numpy.typing import NDArray
 from ...data.targets.protocol import TargetColumns
 from ...types import Indices, Mask, Matrix, Vector
 from ..scores import standardised
+from .path_loops import SquaredLoss
 from .paths import Path, fit_path
 from .regressors import Regressors, absolute_values
 
-MAX_IN_FIT = 1000  # features of sparse fits, those most associated with the target
+MOST_VALUES = 2**24  # of features in sparse fits; of more, those most associated take part,
+LEAST_IN_FIT = 1000  # which are so many in any case
 MOST_JUDGED = 2000  # rows by which fits are judged
 N_FOLDS = 5  # parts of them, each predicted from the others
 NONE = np.empty(0, np.intp)  # no column left out
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a fit says of the shape of effects, which statistics are weighted by.
+
+    Parameters
+    ----------
+    uses_absolute_values
+        Whether absolute values of features improved the fit.
+    linear_share
+        Share of the target that straight lines explain, going by an estimate of the error.
+
+    Examples
+    --------
+    >>> from smrmr.conditional import Shape
+    >>> Shape(linear_share=0.4).uses_absolute_values
+    False
+    """
+
+    uses_absolute_values: bool = False
+    linear_share: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +60,8 @@ class Distilled:
     to_refit
         Columns without which the target is fitted again whatever their first p-value; None if that
         holds for all of `used`.
-    uses_absolute_values
-        Whether absolute values of features took part.
+    shape
+        What the fit says of the shape of effects.
 
     Examples
     --------
@@ -51,7 +75,7 @@ class Distilled:
     used: Indices
     depends_on: Indices | None = None
     to_refit: Indices | None = None
-    uses_absolute_values: bool = False
+    shape: Shape = field(default_factory=Shape)
     exact: ClassVar[bool] = False
     """Whether `without` is a fit that never saw the columns, and not an approximation."""
 
@@ -167,13 +191,19 @@ class FitProblem:
         """Number of columns Z."""
         return len(self.regressors.features)
 
-    def allowed(self, out: Indices) -> Mask:
-        """Columns Z that may take part: all but some, and no more than 1,000.
+    def allowed(self, out: Indices, most: int | None = None) -> Mask:
+        """Columns Z that may take part: the first ones but for some.
+
+        Which ones these are does not depend on what the columns `out` hold: each column has its
+        place by its own association with the target, and the next one takes the place of one that
+        is left out.
 
         Parameters
         ----------
         out
             Columns to leave out.
+        most
+            How many there are at most; as many as sparse fits can take, if not given.
 
         Returns
         -------
@@ -181,7 +211,8 @@ class FitProblem:
             A mask of the columns.
         """
         kept = ~np.isin(np.arange(self.n_features), out)
-        return np.asarray(kept & (np.cumsum(kept) <= MAX_IN_FIT))
+        most = most_in_fit(self.regressors.n_rows) if most is None else most
+        return np.asarray(kept & (np.cumsum(kept) <= most))
 
     def lasso(self, out: Indices) -> Path:
         r"""The LASSO on Z, or on Z and \|Z\|, whichever has the smaller estimated error.
@@ -216,8 +247,26 @@ class FitProblem:
         """
         return self._path("MCP", lasso.size, out, lasso)
 
+    def shape(self, path: Path) -> Shape:
+        """What a LASSO says of the shape of effects.
+
+        Parameters
+        ----------
+        path
+            What `lasso` returned.
+
+        Returns
+        -------
+        Shape
+            By its estimated error.
+        """
+        return Shape(path.size > self.n_features, max(0.0, 1 - path.least))
+
     def entered(self, path: Path) -> Indices:
-        """Columns Z that enter a path at any lambda, themselves or their absolute values.
+        """Columns Z without which a path may be another one.
+
+        Those that enter it at any lambda, themselves or their absolute values. All, if one that is
+        beyond those `allowed` would enter it: leaving out any column lets that one in.
 
         Parameters
         ----------
@@ -229,7 +278,9 @@ class FitProblem:
         ndarray
             Columns.
         """
-        return np.unique(path.entered % self.n_features)
+        entered = np.unique(path.entered % self.n_features)
+        let_in = ~self.allowed(NONE)[entered]
+        return np.arange(self.n_features) if let_in.any() else entered
 
     @property
     def lassos(self) -> tuple[Path, Path]:
@@ -247,25 +298,21 @@ class FitProblem:
         if known is not None and not len(out):
             return known  # type: ignore[no-any-return]
         left_out = np.tile(~self.allowed(out), size // self.n_features)
-        regressors = self.regressors
-        found = fit_path(
-            regressors.gram, self._gain[:, :size], regressors.freedom, left_out, known, convex
-        )
+        found = fit_path(self._loss(size), self.regressors.freedom, left_out, known, convex)
         if not len(out):
             self.cache[name, size] = found
         return found
 
-    @property
-    def _gain(self) -> Matrix:
-        if "gain" not in self.cache:
-            self.cache["gain"] = self.regressors.products(self.target.values)
-        gain: Matrix = self.cache["gain"]
-        return gain
+    def _loss(self, size: int) -> SquaredLoss:
+        if ("loss", size) not in self.cache:
+            self.cache["loss", size] = self.regressors.loss(self.target.values, size)
+        loss: SquaredLoss = self.cache["loss", size]
+        return loss
 
 
-def mean_squares(values: Matrix) -> Vector:
-    """Mean of squares of every row."""
-    return np.asarray(np.mean(values**2, axis=1))
+def most_in_fit(n: int) -> int:
+    """How many features sparse fits to n rows can take: bounded by memory."""
+    return max(LEAST_IN_FIT, MOST_VALUES // n)
 
 
 def largest(sizes: Vector, most: int) -> tuple[int, ...]:

@@ -10,9 +10,12 @@ import numpy as np
 
 from ...types import Indices, Matrix, Vector
 from ..scores import standardised
+from .path_loops import SquaredLoss
 
 ROWS_AT_ONCE = 4096  # that are worked on together
 MOST_LEVERAGES = 10_000  # rows whose leverages are worked out one by one
+MOST_IN_GRAM = 4096  # columns whose inner products are all worked out,
+GRAM_PER_ROW = 4  # if there are no more of them than this for each row
 MOST_ALIKE = 0.97  # correlation of Z with |Z| from which on |Z| adds nothing, as with many zeros
 JITTER = 1e-10  # of the trace of inner products, so that their Cholesky factor exists
 
@@ -43,6 +46,14 @@ class Regressors:
             total += block @ block.T
         return total / self.n_rows
 
+    def loss(self, Y: Matrix, size: int) -> SquaredLoss:
+        """The squared loss of many fits of the rows of Y, (q, n), to the first `size` columns."""
+        gain = np.ascontiguousarray(self.products(Y)[:, :size])
+        if len(self.columns) <= min(GRAM_PER_ROW * self.n_rows, MOST_IN_GRAM):
+            return SquaredLoss.by_gram(gain, self.gram)
+        columns = np.ascontiguousarray(self.columns[:size])
+        return SquaredLoss.by_columns(gain, columns, np.ascontiguousarray(Y))
+
     def products(self, Y: Matrix) -> Matrix:
         """Inner products of the rows of Y, (q, n), with all columns, over n."""
         total = np.zeros((len(Y), len(self.columns)))
@@ -65,11 +76,12 @@ class Regressors:
         """
         if self.n_rows > MOST_LEVERAGES or not len(support):
             return np.asarray(self._covariate_leverage + freedom / self.n_rows)
-        product = self.n_rows * self.gram[np.ix_(support, support)]
+        held = self.columns[support]
+        product = held @ held.T
         product += JITTER * np.trace(product) * np.eye(len(support))
         to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
         share = freedom / len(support)
-        weight = np.sum((self.columns[support].T @ to_orthonormal) ** 2, axis=1)
+        weight = np.sum((held.T @ to_orthonormal) ** 2, axis=1)
         return np.asarray(self._covariate_leverage + share * weight)
 
     def _blocks(self) -> Iterator[slice]:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import Indices, Matrix, Vector
-from .problem import NONE, Distilled, FitProblem
+from .problem import NONE, Distilled, FitProblem, Shape
 
 Array = NDArray[np.float64]
 
@@ -62,6 +62,7 @@ class Ridge:
             residuals=_spectrum(problem).without([out])[:, 0],
             used=NONE if len(out) else np.arange(len(problem.scores)),
             to_refit=NONE,
+            shape=Shape(linear_share=1.0),
             spectrum=_spectrum(problem),
             out=out,
         )

@@ -23,7 +23,7 @@ from smrmr.report.words import counts_by_level, say, say_items
 from test_report import HOSTILE, Page
 from thinned import thinned
 
-FIGURES = {"best", "histogram", "alone", "fits", "residuals", "redundancy", "rows"}
+FIGURES = {"best", "histogram", "alone", "fits", "residuals", "own", "redundancy", "rows"}
 PLOTS = ["best", "histogram", "alone", "fits", "relevance", "redundancy"]
 
 
@@ -240,11 +240,17 @@ def test_pages_are_whole(cases, case):
     for phrase in ("Naylor", "Biometrika 109", "generalised covariance measure", "Cauchy", "[5]"):
         assert phrase in methods
     fits = found.evidence.fits
-    for kind, name in {"blend": "LASSO", "ridge": "ridge regression"}.items():
+    names = {"blend": "LASSO", "ridge": "ridge regression"}
+    if case == "two classes":
+        names = {"logistic": "logistic regression", **names}
+    assert list(fits[0].explained) == list(names)
+    for kind, name in names.items():
         shares = [100 * max(fit.explained[kind], 0) for fit in fits]
-        most = f" to {max(shares):.0f}%" if len(fits) > 1 else ""
+        most = f" (standard error {100 * fits[0].errors[kind]:.0f}%)"
+        most = f" to {max(shares):.0f}%" if len(fits) > 1 else most
         assert f"{min(shares):.0f}%{most} by {name}" in methods
     taken = {
+        "logistic": "Residuals were taken from logistic regression.",
         "blend": "Residuals were taken from LASSO and kernel ridge regression.",
         "ridge": "Residuals were taken from ridge regression.",
         "": "No fit predicted samples left out better than the mean",

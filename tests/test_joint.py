@@ -22,7 +22,7 @@ def pairs_of(Z, near, E, covariate_basis=None):
     n = Z.shape[1]
     basis = np.empty((0, n)) if covariate_basis is None else covariate_basis
     rows = np.arange(len(near.linear))
-    blocks = [found for _, found in residuals_of(Z, rows, near, E, basis)]
+    blocks = [found for _, found in residuals_of(Z, rows, near, E, [basis] * len(rows))]
     assert len(blocks) == 1
     return next(blocks[0].pairs(draw_tie_breakers(n)))
 
@@ -37,14 +37,13 @@ def pairs_alone(r, E):
 
 
 def adjusted(rng, n=70, q=3):
-    """A feature with two neighbours and three covariates; columns that depend on it a little."""
+    """A feature adjusted for two others and three covariates; columns that depend on it."""
     Z = standardised(rng.standard_normal((8, n)))
     Z[0] = standardised((Z[1] + Z[2] + rng.standard_normal(n))[None])[0]
     E = rng.standard_normal((q, n)) + 0.3 * Z[0]
     E -= E.mean(axis=1, keepdims=True)
-    basis = np.linalg.qr(standardised(rng.standard_normal((3, n))).T)[0].T
-    near = Neighbours(np.array([[1, 2, -1]]), np.array([[-1]]))
-    return Z, E, basis, pairs_of(Z, near, E, basis)
+    basis = np.linalg.qr(standardised(np.concatenate([rng.standard_normal((3, n)), Z[1:3]])).T)[0].T
+    return Z, E, basis, pairs_of(Z, Neighbours.none(1), E, basis)
 
 
 def residual_squares(design, y):
@@ -54,7 +53,7 @@ def residual_squares(design, y):
 def test_joint_is_the_f_test_of_a_regression(rng):
     """Oracle: regressions of a feature on all it is adjusted for, with and without the target."""
     Z, E, basis, pairs = adjusted(rng)
-    smaller = np.vstack([np.ones(70), Z[[1, 2]], basis]).T
+    smaller = np.vstack([np.ones(70), basis]).T
     without, left = residual_squares(smaller, Z[0]), 70 - 6 - 3
     with_target = residual_squares(np.c_[smaller, E.T], Z[0])
     f = (without - with_target) / 3 / (with_target / left)
@@ -64,7 +63,7 @@ def test_joint_is_the_f_test_of_a_regression(rng):
 def test_columns_that_are_alike_count_once(rng):
     """Oracle: Student's t of the one column that there is."""
     Z, E, basis, _ = adjusted(rng, q=1)
-    near = Neighbours(np.array([[1, 2, -1]]), np.array([[-1]]))
+    near = Neighbours.none(1)
     alone = Linear().p_values(pairs_of(Z, near, E, basis))
     for other in (E, -3 * E):
         p = Joint().p_values(pairs_of(Z, near, np.concatenate([E, other]), basis))

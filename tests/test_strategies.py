@@ -22,6 +22,7 @@ from smrmr.conditional import (
     Kernel,
     Lasso,
     Linear,
+    Logistic,
     Permutation,
 )
 from smrmr.conditional import Ridge as RidgeFit
@@ -33,6 +34,7 @@ from smrmr.testing import check_distiller, check_rule, check_statistic
 DISTILLED = [
     Blend(),
     Lasso(),
+    Logistic(),
     Kernel("mcp"),
     RidgeFit(),
     FromEstimator(Ridge()),
@@ -48,7 +50,8 @@ def test_every_registered_distiller_is_checked():
 
 @pytest.mark.parametrize("distiller", DISTILLED, ids=repr)
 def test_distillers_keep_their_laws(distiller):
-    check_distiller(distiller, target="numbers" if distiller.alias == "estimator" else "both")
+    fits = {"estimator": "numbers", "logistic": "two classes"}
+    check_distiller(distiller, target=fits.get(distiller.alias, "both"))
 
 
 def test_classifiers_distil_classes():
@@ -181,7 +184,7 @@ def test_an_estimator_is_refitted_only_where_a_feature_could_be_selected(data, c
 
 
 def test_of_several_distillers_the_one_of_least_error_wins(data):
-    """Oracle: errors of the single fits on rows left out."""
+    """Oracle: errors of the single fits on rows left out; the bootstrap for standard errors."""
     X, y, _ = data
     problem = FitProblem.of(X, y)
     both = Distillation((problem,), (Mean(), Lasso()))
@@ -192,8 +195,12 @@ def test_of_several_distillers_the_one_of_least_error_wins(data):
         both.full_fit.residuals, Lasso().fit(problem, np.empty(0, int)).residuals
     )
     assert both.explained.keys() == {"mean", "lasso"}
-    np.testing.assert_allclose(both.explained["lasso"], [1 - np.mean(held_out**2)])
-    np.testing.assert_allclose(both.explained["mean"], [0], atol=1e-12)
+    share, error = both.explained["lasso"]
+    np.testing.assert_allclose(share, [1 - np.mean(held_out**2)])
+    rng, squares = np.random.default_rng(0), np.stack([held_out[0], problem.target.values[0]]) ** 2
+    drawn = squares[:, rng.integers(0, len(y), (2000, len(y)))].mean(axis=2)
+    np.testing.assert_allclose(error, np.std(drawn[0] / drawn[1]), rtol=0.1)
+    np.testing.assert_allclose(both.explained["mean"], [[0], [0]], atol=1e-12)
     unused = np.setdiff1d(np.arange(30), both.full_fit.depends_on)[:1]
     assert both.without(unused) is both.full_fit
 

@@ -7,7 +7,17 @@ decision; `controller` puts them together and `evidence` is what comes out.
 """
 
 from .controller import ConditionalTests
-from .distillers import Blend, Distilled, FitProblem, FromEstimator, Kernel, Lasso, Ridge
+from .distillers import (
+    Blend,
+    Distilled,
+    FitProblem,
+    FromEstimator,
+    Kernel,
+    Lasso,
+    Logistic,
+    Ridge,
+    Shape,
+)
 from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm
 from .statistics import (
     Absolute,
@@ -39,9 +49,11 @@ __all__ = [
     "KernelIndependence",
     "Lasso",
     "Linear",
+    "Logistic",
     "Permutation",
     "ProjectionCorrelation",
     "ResidualPairs",
     "Ridge",
+    "Shape",
     "Spread",
 ]

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..types import Indices, Mask, Matrix, Vector
+from .distillers.problem import Shape
 from .statistics import ResidualPairs, Statistic, gcm_p_values, joint_gcm_p_values
 from .statistics.tied import tied_p_values
 
 MIN_RESIDUAL_VARIANCE = 0.05  # below this share of its variance a column is not tested
+CLEARLY_LINEAR = 0.3  # share explained from which on effects count as straight lines,
+LESS_IF_LINEAR = 0.8  # share of their weight that other statistics lose then
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
 def p_values(
     columns: Sequence[ResidualPairs],
     statistics: Sequence[Statistic],
-    with_abs: bool,
+    shape: Shape,
     tied: Mask,
     residual_variance: Vector,
 ) -> tuple[Vector, Matrix]:
@@ -29,7 +32,7 @@ def p_values(
     lines and splines rather than noise.
     """
     alone, joint = _by_columns(statistics, len(columns))
-    own = [_of_one(pairs, alone, with_abs) for pairs in columns]
+    own = [_of_one(pairs, alone, shape) for pairs in columns]
     together = [one.p_values(columns[0]) for one in joint]
     if tied.any():
         by_column, of_all = tied_p_values(columns[0].take(tied))
@@ -39,18 +42,18 @@ def p_values(
             p[tied] = of_all
     testable = residual_variance > np.where(tied, 0.0, MIN_RESIDUAL_VARIANCE)
     testable &= columns[0].freedom > 0
-    found = _of_all(own, together, _weights(joint, with_abs))
+    found = _of_all(own, together, _weights(joint, shape))
     return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
 
 
 def all_gcm_p_values(
-    columns: Sequence[ResidualPairs], statistics: Sequence[Statistic], with_abs: bool
+    columns: Sequence[ResidualPairs], statistics: Sequence[Statistic], shape: Shape
 ) -> Vector:
     """What the generalised covariance measure makes of all columns of the target, (k,)."""
     _, joint = _by_columns(statistics, len(columns))
-    own = [gcm_p_values(pairs, with_abs) for pairs in columns]
+    own = [gcm_p_values(pairs, shape.uses_absolute_values) for pairs in columns]
     together = [joint_gcm_p_values(columns[0])] * len(joint)
-    return _of_all(own, together, _weights(joint, with_abs))
+    return _of_all(own, together, _weights(joint, shape))
 
 
 def _by_columns(
@@ -69,16 +72,24 @@ def _of_all(own: list[Vector], together: list[Vector], weights: list[float]) -> 
     return combine(np.stack([*own, *together]), np.array([*rest, *weights])[:, None])
 
 
-def _weights(statistics: Sequence[Statistic], with_abs: bool) -> list[float]:
-    return [one.weight_with_abs if with_abs else one.weight for one in statistics]
+def _weights(statistics: Sequence[Statistic], shape: Shape) -> list[float]:
+    """Weights of statistics by what the fit says of the shape of effects.
+
+    Any function of a fit that never saw a feature may weigh its tests. The better straight lines
+    explain the target, the less weight have statistics that look for more than a shift of its mean.
+    """
+    if shape.uses_absolute_values:
+        return [one.weight_with_abs for one in statistics]
+    less = LESS_IF_LINEAR * min(shape.linear_share / CLEARLY_LINEAR, 1.0)
+    return [one.weight * (1.0 if one.only_mean else 1 - less) for one in statistics]
 
 
-def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], with_abs: bool) -> Vector:
+def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape) -> Vector:
     """p-values of several statistics combined by their weights."""
     p = [one.p_values(pairs) for one in statistics]
     if len(p) == 1:
         return p[0]
-    weights = np.array(_weights(statistics, with_abs))
+    weights = np.array(_weights(statistics, shape))
     return combine(np.stack(p), (weights / weights.sum())[:, None])
 
 

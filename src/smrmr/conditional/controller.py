@@ -49,8 +49,9 @@ class ConditionalTests:
     Parameters
     ----------
     distillers
-        Fits of the target to the other features: ``"blend"`` (LASSO and kernel ridge regression),
-        ``"ridge"`` (on all features), ``"lasso"``, ``"kernel"``, a `FromEstimator` with any
+        Fits of the target to the other features: ``"logistic"`` (LASSO in logistic regression, for
+        two classes alone), ``"blend"`` (LASSO and kernel ridge regression), ``"ridge"`` (on all
+        features), ``"lasso"``, ``"kernel"``, a `FromEstimator` with any
         regressor or classifier of scikit-learn, or an object with ``fit(problem, out)`` and
         ``held_out(problem)``. Of several, joined by ``+`` or in a list, the first is taken unless
         another one predicts rows left out clearly better.
@@ -86,7 +87,7 @@ class ConditionalTests:
     ([0, 5], 'holm')
     """
 
-    distillers: tuple[Distiller, ...] = "blend+ridge"  # type: ignore[assignment]
+    distillers: tuple[Distiller, ...] = "logistic+blend+ridge"  # type: ignore[assignment]
     statistics: tuple[Statistic, ...] = DEFAULT_STATISTICS  # type: ignore[assignment]
     rule: Rule = "bh"  # type: ignore[assignment]
     check_residuals: bool = True
@@ -94,12 +95,13 @@ class ConditionalTests:
     by_rank: ClassVar[bool] = True
     by_chance: ClassVar[bool] = False
     nested_groups: ClassVar[bool] = True
+    tests_some: ClassVar[bool] = True
 
     if TYPE_CHECKING:
 
         def __init__(
             self,
-            distillers: str | Distiller | Sequence[str | Distiller] = "blend+ridge",
+            distillers: str | Distiller | Sequence[str | Distiller] = "logistic+blend+ridge",
             statistics: str | Statistic | Sequence[str | Statistic] = DEFAULT_STATISTICS,
             rule: str | Rule = "bh",
             check_residuals: bool = True,
@@ -203,9 +205,10 @@ class ConditionalTests:
         with one_blas_thread():
             with work.stage("scores", steps=True):
                 inputs = prepare_inputs(study, ranks, groups, alone, self.statistics, work)
+            _tell_limit(inputs)
             with work.stage("fits"):
                 start = perf_counter()
-                fitted = Distillation(inputs.problems, self.distillers)
+                fitted = Distillation.of(inputs.problems, self.distillers)
                 logger.info("fitted by %s", type(fitted.full_fit).__name__)
                 seconds = perf_counter() - start
             with work.stage("tests", steps=True):
@@ -218,6 +221,16 @@ class ConditionalTests:
         settings = {name: write_setting(value) for name, value in nested_settings(self).items()}
         categories = np.flatnonzero(study.columns.nominal)
         return _evidence(inputs, fitted, results, groups, alone, categories, self.rule, settings)
+
+
+def _tell_limit(inputs: Inputs) -> None:
+    """Say so if memory does not allow sparse fits to choose from all features."""
+    if inputs.n_offered < len(inputs.features):
+        warn(
+            f"Of {len(inputs.features):,} features sparse fits of the target choose from the "
+            f"{inputs.n_offered:,} most associated with it: with {inputs.n_rows:,} rows more would "
+            "take too much memory. All are tested."
+        )
 
 
 def _tell_cost(n_fits: int, seconds: float) -> None:
@@ -239,10 +252,12 @@ def _evidence(
     settings: dict[str, Any],
 ) -> ConditionalEvidence:
     """Results by feature, and by position in X."""
-    features, copies, fit = inputs.features, groups.copies, fitted.full_fit
+    rows = np.flatnonzero(inputs.hypotheses[0] >= 0)
+    tested, feature_of = np.unique(inputs.feature_of[rows], return_inverse=True)
+    features, copies, fit = inputs.features[tested], groups.of_interest, fitted.full_fit
     explained = fitted.explained
     taken = [*explained][fitted.chosen[0]] if fitted.explains else ""
-    first = np.searchsorted(inputs.feature_of, np.arange(len(features)))
+    first = np.searchsorted(feature_of, np.arange(len(features)))
 
     def spread(values: Any, otherwise: Any) -> Any:
         return copies.spread(features, np.asarray(values), otherwise)
@@ -255,15 +270,16 @@ def _evidence(
         entry = np.empty(len(inputs.Z), np.intp)
         mine = results.hypothesis_of == hypothesis_of[results.rows]
         entry[results.rows[mine]] = np.flatnonzero(mine)
-        best.append(entry[np.lexsort((results.p[entry], inputs.feature_of))[first]])
-        members.append(spread(combine_groups(results.p[entry], inputs.feature_of), 1.0))
+        entry = entry[rows]
+        best.append(entry[np.lexsort((results.p[entry], feature_of))[first]])
+        members.append(spread(combine_groups(results.p[entry], feature_of), 1.0))
         by_target.append(spread(results.p_by_target[best[-1]].T, 1.0))
         effect = results.effects[best[-1]].T
         effect = np.where(np.isin(features, categories), np.abs(effect), effect)
         effects.append(spread(effect, 0.0))
     similarity = results.similarity[best[0]].T
-    nearest = results.neighbours.linear[best[0], : len(similarity)].T
-    neighbours = np.where(nearest < 0, -1, features[inputs.feature_of[nearest]])
+    nearest = results.most_similar[best[0]].T
+    neighbours = np.where(nearest < 0, -1, inputs.features[inputs.feature_of[nearest]])
     return ConditionalEvidence(
         relevance=alone.relevance,
         hypotheses=groups.hypotheses,
@@ -271,19 +287,24 @@ def _evidence(
         p_of_members=tuple(members),
         p_by_target=tuple(by_target),
         effects=tuple(effects),
+        freedom=spread(results.freedom[best[0]], 0.0),
         residual_variance=spread(results.residual_variance[best[0]], 0.0),
         neighbours=spread(neighbours, -1),
         similarity=spread(similarity, 0.0),
         tested=np.sort(features),
-        raised=np.unique(features[inputs.feature_of[results.rows[results.dependent]]]),
+        spread_share=float(results.goes_with_spread.mean()),
+        excess=spread(results.excess[best[0]], 0.0),
+        raised=np.unique(inputs.features[inputs.feature_of[results.rows[results.dependent]]]),
         categories=categories,
         fits=tuple(
             Fit(
                 target=name,
-                explained={kind: float(share[q]) for kind, share in explained.items()},
+                explained={kind: float(share[q]) for kind, (share, _) in explained.items()},
+                errors={kind: float(error[q]) for kind, (_, error) in explained.items()},
                 taken=taken,
-                uses_absolute_values=fit.uses_absolute_values,
-                used=np.unique(features[inputs.feature_of[fit.used]]),
+                uses_absolute_values=fit.shape.uses_absolute_values,
+                used=np.unique(inputs.features[inputs.feature_of[fit.used]]),
+                n_offered=inputs.n_offered,
             )
             for q, name in enumerate(fitted.target.names)
         ),

@@ -19,16 +19,30 @@ class Fit:
     """How one column of the target was fitted.
 
     `target` is the name of the class or output; `explained` the share of its variance that each
-    kind of fit explains on rows left out; `taken` is the kind whose residuals were tested, empty if
-    none predicts better than the mean; `uses_absolute_values` says that absolute values of features
-    improved the fit; `used` are positions in X of the features that took part.
+    kind of fit explains on rows left out, with everything chosen anew without them, and `errors`
+    the standard errors of these shares; `taken` is the kind whose residuals were tested, empty if
+    none predicts clearly better than the mean; `uses_absolute_values` says that absolute values of
+    features improved the fit; `used` are positions in X of the features that took part, and
+    `n_offered` is the number of features that a sparse fit could choose from.
     """
 
     target: str
     explained: dict[str, float]
+    errors: dict[str, float]
     taken: str
     uses_absolute_values: bool
     used: Indices
+    n_offered: int
+
+    @property
+    def share(self) -> float:
+        """Share of variance that the fit taken explains on rows left out; 0 if none was."""
+        return self.explained.get(self.taken, 0.0)
+
+    @property
+    def share_error(self) -> float:
+        """Standard error of that share."""
+        return self.errors.get(self.taken, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +57,8 @@ class ConditionalEvidence:
     relevance
         Squared projection correlation of every feature with the target.
     hypotheses
-        For each partition the hypothesis that each feature belongs to, -1 for constants.
+        For each partition the hypothesis that each feature belongs to, -1 for constants and for
+        features that are not of interest.
     p_of_hypotheses
         p-value of each hypothesis given all features outside it; 1 if it was not tested.
     p_of_members
@@ -55,14 +70,20 @@ class ConditionalEvidence:
         For each partition and column of the target the correlation of the residual of a feature
         with that of the target: its sign is the direction. That of a category is the one of its
         strongest level, without sign.
-    residual_variance
-        Share of a feature's variance that its neighbours do not explain, in the finest partition.
+    freedom, residual_variance
+        Degrees of freedom of the effects, and share of a feature's variance that its neighbours do
+        not explain, in the finest partition.
     neighbours, similarity
         The two features outside its group that correlate most with it beyond chance, -1 where
         there is none, and by how much (of normal scores), in the finest partition: (2, features).
+    spread_share
+        Share of residuals that are the larger the wider their row is in the other features.
+    excess
+        How far the residuals of a feature and of the target go together across rows of nearly the
+        same covariates, in standard deviations; 0 without covariates or for large p-values.
     tested, raised
         Features that were tested, and those whose p-value was raised because their residual still
-        depends on another feature.
+        depends on another feature, or on the spread of the row.
     categories
         Features whose values are labels without an order.
     fits
@@ -79,9 +100,12 @@ class ConditionalEvidence:
     p_of_members: tuple[Vector, ...]
     p_by_target: tuple[Matrix, ...]
     effects: tuple[Matrix, ...]
+    freedom: Vector
     residual_variance: Vector
     neighbours: Indices
     similarity: Matrix
+    spread_share: float
+    excess: Vector
     tested: Indices
     raised: Indices
     categories: Indices

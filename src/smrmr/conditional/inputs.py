@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,14 +18,17 @@ from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .combine import all_gcm_p_values, p_values
+from .components import CommonPart, Components
 from .distillers import FitProblem
-from .distillers.problem import MAX_IN_FIT
+from .distillers.problem import NONE, Shape, most_in_fit
 from .marginal import Rows, valid_statistics
 from .model_columns import fit_problems, rank_columns
 from .residuals import Neighbours, residuals_of
+from .row_neighbours import RowNeighbours
 from .scores import draw_tie_breakers, standardised
 from .statistics import Statistic
 
+MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
 
@@ -34,6 +38,7 @@ class Comparison:
 
     `p` are p-values against all columns of the target, (k,); `p_by_target` and `correlation` are
     (k, q); `gcm` are p-values of the generalised covariance measure where it was asked for, else 0.
+    `freedom` are degrees of freedom of the correlations, 0 where there is no residual.
     `residual_variance` and `residuals` have a row per column.
     """
 
@@ -41,6 +46,7 @@ class Comparison:
     gcm: Vector
     p_by_target: Matrix
     correlation: Matrix
+    freedom: Vector
     residual_variance: Vector
     residuals: Matrix
 
@@ -58,6 +64,8 @@ class Inputs:
         Orthonormal rows that span what covariates may do.
     covariates
         Their columns, one row each.
+    components
+        What many rows of `Z` share.
     features
         Positions in X of the features tested: of every group the one most associated with the
         target, the strongest first, then the second of every group, and so on.
@@ -65,7 +73,8 @@ class Inputs:
         The feature, numbered from 0 by `features`, that each row of `Z` belongs to.
     hypotheses
         For each partition of the features, from fine to coarse, the hypothesis that each row of `Z`
-        belongs to. A hypothesis that two partitions share has one number.
+        belongs to, -1 if it is only adjusted for. A hypothesis that two partitions share has one
+        number.
     target
         The columns of the target.
     problems
@@ -76,11 +85,14 @@ class Inputs:
         Breaks ties of features and of the target.
     statistics
         What the tests compare residuals by.
+    row_neighbours
+        Rows of nearly the same covariates; none without covariates.
     """
 
     Z: Matrix
     covariate_basis: Matrix
     covariates: Matrix
+    components: Components
     features: Indices
     feature_of: Indices
     hypotheses: tuple[Indices, ...]
@@ -89,6 +101,7 @@ class Inputs:
     tied: Mask
     tie_breakers: tuple[Vector, Vector]
     statistics: tuple[Statistic, ...]
+    row_neighbours: RowNeighbours | None = None
 
     @cached_property
     def scores32(self) -> Matrix:
@@ -101,6 +114,17 @@ class Inputs:
         return standardised(np.abs(self.scores32))
 
     @cached_property
+    def row_scale(self) -> Vector:
+        """Standard deviation that adjusting for covariates leaves each sample, by its leverage."""
+        leverage = np.sum(self.covariate_basis**2, axis=0)
+        return np.asarray(np.sqrt(np.maximum(1 - leverage, MIN_LEFT)))
+
+    @cached_property
+    def row_sizes(self) -> Vector:
+        """Sum of the absolute scores of every sample."""
+        return np.asarray(np.abs(self.Z).sum(axis=0, dtype=np.float64))
+
+    @cached_property
     def new_rows(self) -> tuple[Indices, ...]:
         """For each partition the rows of `Z` whose hypothesis no finer partition has."""
         known = [-1, *(int(hypothesis_of.max()) for hypothesis_of in self.hypotheses)]
@@ -108,6 +132,12 @@ class Inputs:
             np.flatnonzero(hypothesis_of > max(known[: i + 1]))
             for i, hypothesis_of in enumerate(self.hypotheses)
         )
+
+    @property
+    def n_offered(self) -> int:
+        """Number of features that sparse fits may choose from."""
+        allowed = np.flatnonzero(self.problems[0].allowed(NONE))
+        return len(np.unique(self.feature_of[allowed]))
 
     @property
     def n_rows(self) -> int:
@@ -118,34 +148,38 @@ class Inputs:
         self,
         rows: Indices,
         neighbours: Neighbours,
+        commons: Sequence[CommonPart],
         E: NDArray[np.float64],
-        with_abs: bool,
+        shape: Shape,
         gcm_up_to: float = 0.0,
     ) -> Comparison:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
-        `E` is (q, n), or (q, rows, n); `with_abs` says whether they come from a fit that took
-        absolute values of features. Rows without ties whose p-value is at most `gcm_up_to` have one
-        of the generalised covariance measure too.
+        `commons` is what features outside the hypothesis of each share. `E` is (q, n), or
+        (q, rows, n); `shape` is what the fit says that they come from. Rows without ties whose
+        p-value is at most `gcm_up_to` have one of the generalised covariance measure too.
         """
         k, q = len(rows), len(E)
         p, gcm = np.ones(k), np.zeros(k)
         by_target, correlation = np.ones((k, q)), np.zeros((k, q))
-        variance, values = np.zeros(k), np.empty((k, self.n_rows))
-        for some, found in residuals_of(self.Z, rows, neighbours, E, self.covariate_basis):
+        freedom, variance, values = np.zeros(k), np.zeros(k), np.empty((k, self.n_rows))
+        of = {id(one): np.concatenate([self.covariate_basis, one.vectors]) for one in commons}
+        bases = [of[id(one)] for one in commons]
+        for some, found in residuals_of(self.Z, rows, neighbours, E, bases):
             variance[some], values[some] = found.variance, found.values
             own = some.start + found.with_residual
             if len(own):
                 pairs = list(found.pairs(self.tie_breakers))
                 tied = self.tied[rows[own]]
-                tests = p_values(pairs, self.statistics, with_abs, tied, variance[own])
+                tests = p_values(pairs, self.statistics, shape, tied, variance[own])
                 p[own], by_target[own] = tests
                 correlation[own] = np.stack([one.correlation for one in pairs], axis=1)
+                freedom[own] = pairs[0].freedom
                 small = (p[own] <= gcm_up_to) & ~tied
                 if small.any():
                     some_pairs = [one.take(small) for one in pairs]
-                    gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, with_abs)
-        return Comparison(p, gcm, by_target, correlation, variance, values)
+                    gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, shape)
+        return Comparison(p, gcm, by_target, correlation, freedom, variance, values)
 
 
 def prepare_inputs(
@@ -168,18 +202,20 @@ def prepare_inputs(
     # columns of equal p-value are ordered by a checksum of their content
     content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
-    group = groups.hypotheses[-1][features]
+    group = groups.partitions[-1][features]
     by_association = _in_turn(np.lexsort((content[first], alone.p[features])), group)
     place = np.argsort(by_association)
     rows = np.argsort(place[feature_of], kind="stable")
     feature_of, features = place[feature_of[rows]], features[by_association]
     hypotheses = tuple(numbers[features[feature_of]] for numbers in groups.hypotheses)
-    n_fitted = min(len(Z), MAX_IN_FIT + int(np.bincount(hypotheses[-1]).max()))
+    largest_group = int(np.bincount(group[by_association][feature_of]).max())
+    n_fitted = min(len(Z), most_in_fit(len(order)) + largest_group)
     Z, target = Z[rows], take_rows(study.target, order)
     return Inputs(
         Z=Z,
         covariate_basis=covariate_basis,
         covariates=np.ascontiguousarray(study.adjustment.take(order).design.T),
+        components=Components.of(Z, len(order) - len(covariate_basis)),
         features=features,
         feature_of=feature_of,
         hypotheses=hypotheses,
@@ -190,16 +226,27 @@ def prepare_inputs(
         tied=tied[rows],
         tie_breakers=draw_tie_breakers(len(order)),
         statistics=valid_statistics(study, by_content.columns, statistics),
+        row_neighbours=_row_neighbours(study, by_content),
     )
 
 
+def _row_neighbours(study: Study, rows: Rows) -> RowNeighbours | None:
+    if study.covariates is None:
+        return None
+    coordinates = study.covariates.take(rows.order).coordinates
+    return RowNeighbours.of(coordinates, rows.covariate_basis)
+
+
 def _most_associated(alone: MarginalTests, groups: Groups) -> Indices:
-    """The features, or as many as are tested: whole groups, those of the most associated first."""
+    """The features, or as many as are tested: whole groups, those of the most associated first.
+
+    Features of interest come before all others.
+    """
     features = groups.copies.modelled
     if len(features) <= MAX_TESTED:
         return features
-    order = np.argsort(-alone.relevance[features], kind="stable")
-    group = groups.hypotheses[-1][features]
+    order = np.lexsort((-alone.relevance[features], groups.of_interest.constant[features]))
+    group = groups.partitions[-1][features]
     return np.asarray(features[np.isin(group, _first_groups(group[order], MAX_TESTED))])
 
 

@@ -17,6 +17,7 @@ from ..runs.blocks import one_blas_thread
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .combine import combine_groups, of_mean, p_values
+from .distillers.problem import Shape
 from .model_columns import ModelColumns, rank_columns
 from .residuals import Neighbours, residuals_of
 from .scores import draw_tie_breakers, row_order, target_columns
@@ -142,13 +143,13 @@ def _test_block(
     E, k, q = rows.columns.values, len(Z), len(rows.columns.names)
     p, relevance = np.ones(k), np.zeros(k)
     by_target, effects = np.ones((k, q)), np.zeros((k, q))
-    for some, block in residuals_of(Z, np.arange(k), Neighbours.none(k), E, basis):
+    for some, block in residuals_of(Z, np.arange(k), Neighbours.none(k), E, [basis] * k):
         own = some.start + block.with_residual
         if not len(own):
             continue
         pairs, variance = list(block.pairs(tie_breakers)), block.variance[block.with_residual]
         if statistics:
-            tests = p_values(pairs, statistics, False, ranked.tied[own], variance)
+            tests = p_values(pairs, statistics, Shape(), ranked.tied[own], variance)
             p[own], by_target[own] = tests
             effects[own] = np.stack([one.correlation for one in pairs], axis=1)
         relevance[own] = np.max([one.projection_covariance for one in pairs], axis=0)

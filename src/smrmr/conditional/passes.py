@@ -12,19 +12,21 @@ from numpy.typing import NDArray
 from ..features.groups import MembersByNumber
 from ..runs.blocks import open_pool, run_blocks
 from ..runs.work import Work
-from ..types import Indices, Matrix, Vector
+from ..types import Indices, Mask, Matrix, Vector
 from .calibration import calibrate
 from .combine import combine, combine_groups
+from .components import CommonPart
 from .distillers import Distillation, Distilled
 from .inputs import Inputs
-from .residual_checks import residual_is_dependent
-from .residuals import Neighbours, find_neighbours
+from .residual_checks import MANY_WIDE, SPREAD_ALPHA, residual_is_dependent, row_spread_p_values
+from .residuals import Neighbours, find_neighbours, penalty
 
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
 N_SHOWN = 2  # neighbours of a feature that are reported
+TESTED_AGAIN = ("p", "p_by_target", "effects", "freedom", "residual_variance", "excess")
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
 
 
@@ -45,14 +47,22 @@ class Results:
         The same for each column of the target, and partial correlations with it.
     neighbours
         What each entry is adjusted for.
-    residual_variance
-        Share of its variance that neighbours do not explain.
-    similarity
-        Correlation with the strongest neighbours, two at most, 0 where there is none.
+    freedom, residual_variance
+        Degrees of freedom of the partial correlations, and share of its variance that neighbours
+        and components do not explain.
+    most_similar, similarity
+        The neighbours that correlate most with it beyond chance, two at most, -1 for none, and
+        their correlations, 0 where there is none.
     p_of_hypotheses
         p-value of each hypothesis.
+    goes_with_spread
+        Whether the residual of each entry is the larger the wider its row.
+    excess
+        How far the residuals of feature and target go together across rows of nearly the same
+        covariates, in standard deviations; 0 where that was not asked.
     dependent
-        Entries whose p-value was raised because their residual depends on another feature.
+        Entries whose p-value was raised because their residual depends on another feature, or on
+        the spread of the row.
     """
 
     rows: Indices
@@ -61,10 +71,19 @@ class Results:
     p_by_target: Matrix
     effects: Matrix
     neighbours: Neighbours
+    freedom: Vector
     residual_variance: Vector
+    most_similar: Indices
     similarity: Matrix
     p_of_hypotheses: Vector
+    goes_with_spread: Mask
+    excess: Vector
     dependent: Indices
+
+    @property
+    def of_unequal_spread(self) -> Mask:
+        """Whether each entry needs a test for residuals of unequal spread: all if many do."""
+        return np.asarray(self.goes_with_spread | (self.goes_with_spread.mean() > MANY_WIDE))
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +119,8 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
             blocks.append(found)
             work.report("tests", done, len(tasks))
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
-    rows, hypothesis_of, p, by_target, effects, linear, spline, variance, similarity = columns
+    rows, hypothesis_of, p, by_target, effects, linear, spline, *rest = columns
+    freedom, variance, most_similar, similarity, wide = rest
     return Results(
         rows=rows,
         hypothesis_of=hypothesis_of,
@@ -108,20 +128,27 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
         p_by_target=by_target,
         effects=effects,
         neighbours=Neighbours(linear, spline),
+        freedom=freedom,
         residual_variance=variance,
+        most_similar=most_similar,
         similarity=similarity,
         p_of_hypotheses=combine_groups(p, hypothesis_of),
+        goes_with_spread=wide,
+        excess=np.zeros(len(rows)),
         dependent=np.empty(0, np.intp),
     )
 
 
 def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[NDArray[Any]]:
+    """What `Results` holds of some rows."""
     inputs, fit = shared.inputs, shared.distillation.full_fit
-    near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows)
+    alone = np.bincount(hypothesis_of[hypothesis_of >= 0])[hypothesis_of[rows]] == 1
+    rows = np.concatenate([rows[alone], rows[~alone]])  # those of a common part one after the other
+    commons = _common_parts(inputs, hypothesis_of, rows)
+    near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows, commons)
     E = _residuals(fit, rows, hypothesis_of)
-    found = inputs.compare(rows, near, E, fit.uses_absolute_values)
-    strongest = near.linear[:, :N_SHOWN]
-    similarity = np.einsum("kn,kjn->kj", inputs.Z[rows], inputs.Z[strongest]) / inputs.n_rows
+    found = inputs.compare(rows, near, commons, E, fit.shape)
+    strongest, similarity = _most_similar(inputs, rows, near.linear)
     return [
         rows,
         hypothesis_of[rows],
@@ -130,9 +157,42 @@ def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[N
         found.correlation,
         near.linear,
         near.spline,
+        found.freedom,
         found.residual_variance,
-        np.where(strongest < 0, 0.0, similarity),
+        strongest,
+        similarity,
+        row_spread_p_values(inputs, hypothesis_of, rows, found.residuals) < SPREAD_ALPHA,
     ]
+
+
+def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[CommonPart]:
+    """What features outside the hypothesis of each row share.
+
+    A single feature has next to nothing of that of all.
+    """
+    members, found = MembersByNumber(hypothesis_of), dict[int, CommonPart]()
+    for number in np.unique(hypothesis_of[rows]).tolist():
+        own = members.of(number)
+        found[number] = inputs.components.of_all
+        if inputs.components.consist_of(own):
+            found[number] = inputs.components.without(own, inputs.Z[own])
+    return [found[number] for number in hypothesis_of[rows].tolist()]
+
+
+def _most_similar(inputs: Inputs, rows: Indices, near: Indices) -> tuple[Indices, Matrix]:
+    """Of the neighbours of each row the two that correlate most with it beyond chance, -1 for none.
+
+    Also their correlations, 0 where there is none.
+    """
+    n_shown = min(N_SHOWN, near.shape[1])
+    correlations = np.empty(near.shape)
+    for k, row in enumerate(rows):
+        correlations[k] = inputs.scores32[near[k]] @ inputs.scores32[row] / inputs.n_rows
+    by_chance = penalty(len(inputs.Z), inputs.n_rows)
+    correlations[(near < 0) | (np.abs(correlations) <= by_chance)] = 0.0
+    order = np.argsort(-np.abs(correlations), axis=1, kind="stable")[:, :n_shown]
+    similarity = np.take_along_axis(correlations, order, axis=1)
+    return np.where(similarity == 0, -1, np.take_along_axis(near, order, axis=1)), similarity
 
 
 def _residuals(fit: Distilled, rows: Indices, hypothesis_of: Indices) -> NDArray[np.float64]:
@@ -161,7 +221,8 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
     most = CHECK_ALPHA if distillation.full_fit.exact else PROMISING  # nothing else would change
     promising = results.hypothesis_of[results.p <= most]
     used = [numbers[distillation.to_refit] for numbers in inputs.hypotheses]
-    again = [entries[h] for h in np.unique(np.concatenate([promising, *used])).tolist()]
+    tested = np.unique(np.concatenate([promising, *used]))
+    again = [entries[h] for h in tested[tested >= 0].tolist()]
     width = HYPOTHESES_PER_TASK
     return [again[i : i + width] for i in range(0, len(again), width)]
 
@@ -175,58 +236,72 @@ def second_pass(
     work: Work,
 ) -> Results:
     """The results, with every hypothesis of `todo` tested against a fit that never saw it."""
-    p, by_target, effects = results.p.copy(), results.p_by_target.copy(), results.effects.copy()
+    new = {name: getattr(results, name).copy() for name in TESTED_AGAIN}
     p_of_hypotheses = results.p_of_hypotheses.copy()
     dependent, shared = [results.dependent], Shared(inputs, distillation, results)
     tasks = [delayed(_test_without)(shared, task, check_residuals) for task in todo]
     with open_pool(work.n_jobs) as pool:
         for done, (task, found) in enumerate(zip(todo, run_blocks(pool, tasks), strict=True), 1):
             which = np.concatenate(task)
-            p[which], by_target[which], effects[which], raised, whole = found
+            raised, whole, *columns = found
+            for name, column in zip(TESTED_AGAIN, columns, strict=True):
+                new[name][which] = column
             p_of_hypotheses[[results.hypothesis_of[entries[0]] for entries in task]] = whole
             dependent.append(which[raised])
             work.report("fits without a feature", done, len(tasks))
     return replace(
-        results,
-        p=p,
-        p_by_target=by_target,
-        effects=effects,
-        p_of_hypotheses=p_of_hypotheses,
-        dependent=np.concatenate(dependent),
+        results, **new, p_of_hypotheses=p_of_hypotheses, dependent=np.concatenate(dependent)
     )
 
 
 def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDArray[Any]]:
-    """What `Results` holds of the entries of hypotheses, each tested against a fit without it.
+    """Which entries of hypotheses had a p-value raised, and the p-value of each hypothesis.
 
-    Also which entries had a p-value raised, and the p-value of each hypothesis.
+    Each is tested against a fit without it. Then what `Results` holds of them: `TESTED_AGAIN`.
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
     found, raised, whole = [], list[Indices](), list[float]()
+    excess = list[float]()
     n_before = 0
     for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
         fit = shared.distillation.without(own)
         up_to = CHECK_ALPHA if check_residuals else 0.0
-        one = inputs.compare(own, near, fit.residuals, fit.uses_absolute_values, up_to)
+        common = inputs.components.without(own, inputs.Z[own])
+        commons = [common] * len(own)
+        one = inputs.compare(own, near, commons, fit.residuals, fit.shape, up_to)
         dependent = [
             i
             for i in np.flatnonzero(one.gcm > one.p)
-            if residual_is_dependent(inputs, int(own[i]), own, one.residuals[i])
+            if results.of_unequal_spread[entries[i]]
+            or residual_is_dependent(inputs, int(own[i]), own, one.residuals[i])
         ]
         one.p[dependent] = one.gcm[dependent]
         raised.append(np.array(dependent, dtype=np.intp) + n_before)
         n_before += len(own)
+        excess += [
+            _excess(inputs, fit.residuals, *each) for each in zip(one.p, one.residuals, strict=True)
+        ]
         whole.append(_p_of_hypothesis(one.p, one.residuals))
         found.append(one)
     return [
+        np.concatenate([np.empty(0, np.intp), *raised]),
+        np.array(whole),
         np.concatenate([one.p for one in found]),
         np.concatenate([one.p_by_target for one in found]),
         np.concatenate([one.correlation for one in found]),
-        np.concatenate([np.empty(0, np.intp), *raised]),
-        np.array(whole),
+        np.concatenate([one.freedom for one in found]),
+        np.concatenate([one.residual_variance for one in found]),
+        np.array(excess),
     ]
+
+
+def _excess(inputs: Inputs, E: Matrix, p: float, residual: Vector) -> float:
+    """How far residuals of a promising entry go together across rows of the same covariates."""
+    if inputs.row_neighbours is None or p > CHECK_ALPHA:
+        return 0.0
+    return inputs.row_neighbours.excess(E, residual)
 
 
 def _p_of_hypothesis(p: Vector, residuals: Matrix) -> float:

@@ -1,27 +1,44 @@
 r"""Residuals of features given the other features, and of the target given the same ones.
 
-A feature is regressed on its neighbours, by least squares without shrinkage: at most ten features
-that correlate with it beyond :math:`\sqrt{2 \log p / n}`, and two whose absolute value does, as
-linear splines of five knots. The residual of the target is adjusted for the same neighbours, so
-that their correlation is a partial one with an exact number of degrees of freedom.
+What many features share is taken out of all of them and of the target: principal components beyond
+what noise has (`Components`). Then a feature is regressed on those that correlate with it most, by
+the square-root LASSO (Belloni, Chernozhukov and Wang 2011) with the penalty
+:math:`\lambda = \sqrt{2 \log p / n}`,
+
+.. math:: \min_b \; \|f_k - \sum_j b_j f_j\| / \sqrt n + \lambda \|b\|_1,
+
+so that its residual correlates with each of them by at most lambda and keeps what it may:
+partialling out every neighbour in full would cost power whether or not it matters for the target.
+Two kinds of neighbours take part in full, and the target is adjusted for them too: those that the
+residual of the target still correlates with by more than lambda, ten at most, for errors of the two
+fits multiply; and those whose absolute value correlates with the feature, two at most, as linear
+splines of five knots.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import groupby
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runs.compiled import compiled, compiled_reordering
-from ..types import Indices, Matrix, Vector
+from ..types import Indices, Mask, Matrix, Vector
+from .components import CommonPart
 from .statistics import ResidualPairs
 
 Array = NDArray[Any]
+Part = TypeVar("Part")
 
-MAX_LINEAR, MAX_SPLINE = 10, 2  # neighbours of a column
+MAX_LINEAR, MAX_SPLINE = 40, 2  # neighbours of a column
+MAX_IN_FULL = 10  # of the linear ones, that are partialled out in full:
+IN_FULL = 1.0  # those that correlate with the residual of the target by more than this times lambda
+LEAST_OF_PENALTY = 0.5  # times lambda, the correlation from which a column may be a neighbour
+TOLERANCE, MAX_SWEEPS = 1e-7, 1000  # of coefficients of the LASSO, and its sweeps over neighbours
+MIN_RESIDUAL = 1e-4  # share of variance from which on the penalty shrinks no more
 KNOTS = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 MIN_NORM = 1e-6  # relative norm below which a column adds nothing to its predecessors
 ROWS_PER_REGRESSOR = 4  # at least, in a regression
@@ -49,20 +66,49 @@ class Neighbours:
         return cls(np.full((n_columns, 1), -1), np.full((n_columns, 1), -1))
 
 
+def penalty(p: int, n: int) -> float:
+    """Lambda of the LASSO of a feature on others: correlations that chance alone gives p of."""
+    return float(np.sqrt(2 * np.log(max(p, 2)) / n))
+
+
 def find_neighbours(
-    Z: Matrix, abs_Z: Matrix, hypothesis_of: Indices, columns: Indices
+    Z: Matrix,
+    abs_Z: Matrix,
+    hypothesis_of: Indices,
+    columns: Indices,
+    commons: Sequence[CommonPart],
 ) -> Neighbours:
     """Neighbours of some columns among all columns of other hypotheses.
 
-    `abs_Z` holds absolute values of Z, standardised.
+    Linear ones are those that correlate most once the common part, one for each of the columns, is
+    taken out of all columns. `abs_Z` holds absolute values of Z, standardised.
     """
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
-    by_chance = np.sqrt(2 * np.log(p) * n), np.sqrt(2 * np.log(2 * p) * n)
+    by_chance = np.sqrt(2 * np.log(2 * p) * n)
+    adjusted = mine.copy()
+    for some, common in _runs(commons):
+        if len(common.vectors):
+            lengths = np.maximum(common.lengths[columns[some]], MIN_NORM).astype(Z.dtype)
+            adjusted[some] = _free_of(common.vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
+    correlations = adjusted @ Z.T
+    for some, common in _runs(commons):
+        if len(common.vectors):
+            correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
+    least = LEAST_OF_PENALTY * penalty(p, n) * n
     return Neighbours(
-        _strongest(mine @ Z.T, own, hypothesis_of, by_chance[0], MAX_LINEAR),
-        _strongest(mine @ abs_Z.T, own, hypothesis_of, by_chance[1], MAX_SPLINE),
+        _strongest(correlations, own, hypothesis_of, least, MAX_LINEAR),
+        _strongest(mine @ abs_Z.T, own, hypothesis_of, by_chance, MAX_SPLINE),
     )
+
+
+def _runs(parts: Sequence[Part]) -> Iterator[tuple[slice, Part]]:
+    """Successive columns that have the same part, and that part."""
+    start = 0
+    for _, same in groupby(parts, key=id):
+        size = len(list(same))
+        yield slice(start, start + size), parts[start]
+        start += size
 
 
 def _strongest(
@@ -97,9 +143,9 @@ def _find_strongest(
 class FeatureResiduals:
     """Residuals of some columns, and of the target adjusted for the neighbours of each.
 
-    `values` and `fitted`, what neighbours predict, are (k, n), `target` (q, k, n); `rank` is the
-    number of dimensions that covariates and neighbours take up, `variance` the share of a column's
-    variance that its residual has.
+    `values` and `fitted`, what neighbours and components predict, are (k, n), `target` (q, k, n);
+    `rank` is the number of dimensions that both are free of: those of covariates, components and
+    splines. `variance` is the share of a column's variance that its residual has.
     """
 
     values: Matrix
@@ -125,43 +171,183 @@ class FeatureResiduals:
 
 
 def residuals_of(
-    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Array, covariate_basis: Matrix
+    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Matrix]
 ) -> Iterator[tuple[slice, FeatureResiduals]]:
     """Residuals of columns and of `E`, those of the target, a few columns at a time.
 
-    `E` is (q, n), or (q, columns, n) where each column has its own. Both are adjusted for what
-    covariates span, the orthonormal rows `covariate_basis`, and for the neighbours.
+    `E` is (q, n), or (q, columns, n) where each column has its own. Both are free of the
+    orthonormal rows of `bases`, one for each column: covariates, and components of the others.
     """
     width = max(1, MAX_BLOCK_VALUES // Z.shape[1] // max(1, len(E) // MANY_TARGETS))
     for start in range(0, len(columns), width):
         some = slice(start, start + width)
-        values = Z[columns[some]].astype(np.float64)
-        fitted = values.copy()
-        target = np.repeat(E[:, None], len(values), axis=1) if E.ndim == 2 else E[:, some].copy()
-        before, rank = _squares(values), np.zeros(len(values), np.intp)
-        _adjust(Z, neighbours.take(some), covariate_basis, values, target, rank)
+        near, own = neighbours.take(some), Z[columns[some]].astype(np.float64)
+        parts = [
+            _adjusted(Z, own[part], near.take(part), E if E.ndim == 2 else E[:, some][:, part], one)
+            for part, one in _runs(bases[some])
+        ]
+        of_columns, of_target, ranks = zip(*parts, strict=True)
+        values, target = np.concatenate(of_columns), np.concatenate(of_target, axis=1)
+        before = _squares(own)
         variance = _squares(values) / np.where(before > 0, before, np.inf)
         variance[variance < MIN_NORM] = 0.0
-        fitted -= values
-        yield some, FeatureResiduals(values, fitted, target, rank, variance)
+        yield some, FeatureResiduals(values, own - values, target, np.concatenate(ranks), variance)
+
+
+def _adjusted(
+    Z: Matrix, own: Matrix, near: Neighbours, E: Array, basis: Matrix
+) -> tuple[Matrix, Array, Indices]:
+    """Residuals of columns that have one basis, those of E beside them, and their ranks."""
+    target = _free_of(basis, E)
+    if E.ndim == 2:
+        target = np.repeat(target[:, None], len(own), axis=1)
+    lam = penalty(*Z.shape)
+    pool = _Pool.of(Z, near.linear, basis)
+    values = pool.lasso_residuals(_free_of(basis, own), lam)
+    in_full = np.where(pool.correlate_with(target, IN_FULL * lam), near.linear, -1)
+    rank = _adjust_in_full(Z, in_full, near.spline, basis, values, target)
+    return values, target, rank
 
 
 def _squares(values: Matrix) -> Vector:
     return np.asarray(np.einsum("ki,ki->k", values, values))
 
 
-def _adjust(
-    Z: Matrix, near: Neighbours, covariate_basis: Matrix, R: Matrix, target: Array, rank: Indices
-) -> None:
-    """Adjust every row of R, and those in its place in `target`, for its neighbours in Z.
+def _free_of(basis: Matrix, values: Array) -> Array:
+    """What lies outside orthonormal rows."""
+    return np.asarray(values - (values @ basis.T) @ basis) if len(basis) else values.copy()
 
-    Fills in `rank`, the number of dimensions that they and `covariate_basis` have.
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """All neighbours of some columns, free of the basis and standardised, a row each.
+
+    `places` are the rows that each column is regressed on, -1 for none.
     """
-    size, n = covariate_basis.shape
-    most = near.linear.shape[1] + (1 + len(KNOTS)) * near.spline.shape[1]
-    basis = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR) + 1, n))
-    basis[:size] = covariate_basis
-    _adjust_all(Z, near.linear, near.spline, basis, size, R, target, rank)
+
+    others: Matrix
+    places: Indices
+
+    @classmethod
+    def of(cls, Z: Matrix, linear: Indices, basis: Matrix) -> _Pool:
+        names, places = np.unique(linear, return_inverse=True)
+        places = places.reshape(linear.shape) - np.count_nonzero(names < 0)
+        others = _free_of(basis, Z[names[names >= 0]].astype(np.float64))
+        return cls(_standardised(others)[0], places)
+
+    def lasso_residuals(self, columns: Matrix, lam: float) -> Matrix:
+        """Residuals of columns, free of the basis, given their neighbours."""
+        if not len(self.others):
+            return columns
+        residuals, lengths = _standardised(columns)
+        most = self.places.shape[1]
+        rooms = np.empty((most, most)), np.empty(most, np.bool_), np.empty(most), np.empty(most)
+        _take_neighbours_away(residuals, self.others, self.places, lam, *rooms)
+        return np.asarray(residuals * lengths[:, None])
+
+    def correlate_with(self, target: Array, least: float) -> Mask:
+        """Whether each neighbour still correlates with the target by more than `least`."""
+        found = np.zeros(self.places.shape, np.bool_)
+        _find_correlated(self.others, self.places, target, least, found)
+        return found
+
+
+def _standardised(values: Matrix) -> tuple[Matrix, Vector]:
+    """Rows of mean 0 with variance 1, 0 where there is none, and their standard deviations."""
+    lengths = np.sqrt(_squares(values) / values.shape[1])
+    return values / np.where(lengths > MIN_NORM, lengths, np.inf)[:, None], lengths
+
+
+@compiled_reordering
+def _find_correlated(
+    others: Array, places: Array, target: Array, least: float, found: Array
+) -> None:
+    """Say which of `others` correlate with a row of the target; `places` are as below."""
+    q, size, n = target.shape
+    for c in range(q):
+        for k in range(size):
+            squares = 0.0
+            for i in range(n):
+                squares += target[c, k, i] * target[c, k, i]
+            bound = least * np.sqrt(n * squares)
+            for a in range(places.shape[1]):
+                if places[k, a] >= 0 and not found[k, a]:
+                    inner = 0.0
+                    for i in range(n):
+                        inner += others[places[k, a], i] * target[c, k, i]
+                    found[k, a] = abs(inner) > bound
+
+
+@compiled_reordering
+def _take_neighbours_away(
+    R: Array,
+    others: Array,
+    places: Array,
+    lam: float,
+    gram: Array,
+    is_known: Array,
+    b: Array,
+    gradient: Array,
+) -> None:
+    """Put the residual of a square-root LASSO on some of `others` into every row of R.
+
+    All have mean 0 and variance 1; `places` are those that each row is regressed on, -1 for none.
+    The penalty is lambda times the norm of the residual as it is (Sun and Zhang 2012).
+    """
+    n = R.shape[1]
+    for k in range(len(R)):
+        count = 0
+        while count < places.shape[1] and places[k, count] >= 0:
+            j = places[k, count]
+            inner = 0.0
+            for i in range(n):
+                inner += R[k, i] * others[j, i]
+            b[count], gradient[count], is_known[count] = 0.0, inner / n, False
+            count += 1
+        variance = 1.0  # of the residual
+        for _ in range(MAX_SWEEPS):
+            most, largest = lam * np.sqrt(max(variance, MIN_RESIDUAL)), 0.0
+            for a in range(count):
+                z = gradient[a] + b[a]
+                new = max(z - most, 0.0) + min(z + most, 0.0)
+                step = new - b[a]
+                if step == 0.0:
+                    continue
+                if not is_known[a]:
+                    is_known[a] = True
+                    for c in range(count):
+                        inner = 0.0
+                        for i in range(n):
+                            inner += others[places[k, a], i] * others[places[k, c], i]
+                        gram[a, c] = inner / n
+                variance += step * (step - 2 * gradient[a])
+                b[a] = new
+                for c in range(count):
+                    gradient[c] -= step * gram[a, c]
+                largest = max(largest, abs(step))
+            if largest < TOLERANCE:
+                break
+        for a in range(count):
+            if b[a] != 0.0:
+                for i in range(n):
+                    R[k, i] -= b[a] * others[places[k, a], i]
+
+
+def _adjust_in_full(
+    Z: Matrix, linear: Indices, spline: Indices, basis: Matrix, R: Matrix, target: Array
+) -> Indices:
+    """Adjust rows of R, and those in their place in `target`, for some columns of Z in full.
+
+    Returns the number of dimensions that each is free of, those of the basis included.
+    """
+    size, n = basis.shape
+    rank = np.full(len(R), size, np.intp)
+    most = MAX_IN_FULL + (1 + len(KNOTS)) * spline.shape[1]
+    if (linear >= 0).any() or (spline >= 0).any():
+        rooms = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR) + 1, n))
+        rooms[:size] = basis
+        _adjust_all(Z, linear, spline, rooms, size, R, target, rank)
+    return rank
 
 
 @compiled
@@ -170,25 +356,25 @@ def _adjust_all(
     linear: Array,
     spline: Array,
     basis: Array,
-    n_covariates: int,
+    n_before: int,
     R: Array,
     target: Array,
     rank: Array,
 ) -> None:
-    for i in range(len(R)):
-        size = n_covariates
+    for k in range(len(R)):
+        size = n_before
         for a in range(linear.shape[1]):
-            if linear[i, a] >= 0:
-                size = _extend(basis, size, Z[linear[i, a]], -np.inf)
+            if linear[k, a] >= 0 and size < n_before + MAX_IN_FULL:
+                size = _extend(basis, size, Z[linear[k, a]], -np.inf)
         for a in range(spline.shape[1]):
-            if spline[i, a] >= 0:
-                size = _extend(basis, size, Z[spline[i, a]], -np.inf)
+            if spline[k, a] >= 0:
+                size = _extend(basis, size, Z[spline[k, a]], -np.inf)
                 for knot in KNOTS:
-                    size = _extend(basis, size, Z[spline[i, a]], knot)
-        _take_away(basis, size, R[i])
+                    size = _extend(basis, size, Z[spline[k, a]], knot)
+        _take_away(basis[n_before:], size - n_before, R[k])
         for q in range(len(target)):
-            _take_away(basis, size, target[q, i])
-        rank[i] = size
+            _take_away(basis[n_before:], size - n_before, target[q, k])
+        rank[k] = size
 
 
 @compiled_reordering

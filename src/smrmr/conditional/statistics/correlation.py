@@ -49,10 +49,13 @@ class Linear:
         ndarray
             p-values, (k,).
         """
-        return correlation_tail(self._correlation(pairs), pairs.freedom)
+        return correlation_tail(self._correlation(pairs), self._freedom(pairs))
 
     def _correlation(self, pairs: ResidualPairs) -> Vector:
         return pairs.correlation
+
+    def _freedom(self, pairs: ResidualPairs) -> Vector:
+        return pairs.freedom
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,9 @@ class Spread(Linear):
     def _correlation(self, pairs: ResidualPairs) -> Vector:
         return pairs.moments.correlation_abs_e
 
+    def _freedom(self, pairs: ResidualPairs) -> Vector:
+        return pairs.freedom + pairs.rank  # what r is adjusted for stays in |e|
+
 
 @dataclass(frozen=True)
 class Absolute(Linear):
@@ -105,6 +111,9 @@ class Absolute(Linear):
 
     def _correlation(self, pairs: ResidualPairs) -> Vector:
         return pairs.moments.correlation_abs_r
+
+    def _freedom(self, pairs: ResidualPairs) -> Vector:
+        return pairs.freedom + pairs.rank  # what e is adjusted for stays in |r|
 
 
 def gcm_p_values(pairs: ResidualPairs, with_abs: bool) -> Vector:

@@ -10,13 +10,15 @@ from .null import covariance_tail
 from .pairs import ResidualPairs
 from .rank_covariances import covariance_of_ranks, rank_table
 
+LINEAR_PART = 0.6  # of the statistic where it is large, which adjusting makes larger
+
 
 @dataclass(frozen=True)
 class ProjectionCorrelation:
     """Projection correlation of r with e, ``"pc"`` for short.
 
-    Its null depends on the number of rows alone; r has lost as many dimensions as it is
-    adjusted for, which shrinks it by as much.
+    Its null depends on the number of rows alone; r and e have lost as many dimensions as they are
+    adjusted for, which makes the linear part of it larger, and that is 0.6 of it.
 
     Parameters
     ----------
@@ -51,7 +53,8 @@ class ProjectionCorrelation:
             p-values, (k,).
         """
         n = pairs.n_rows
-        return covariance_tail(self._covariance(pairs) * ((n - pairs.rank) / n), n, self.alias)
+        left = (n - LINEAR_PART * pairs.rank) / n
+        return covariance_tail(self._covariance(pairs) * left, n, self.alias)
 
     def _covariance(self, pairs: ResidualPairs) -> Vector:
         return pairs.projection_covariance

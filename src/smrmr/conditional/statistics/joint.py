@@ -63,15 +63,19 @@ class Joint:
             p-values, (k,).
         """
         r, E = self._features(pairs), np.moveaxis(pairs.targets, 0, 1)  # (k, n) and (k, q, n)
+        freedom = self._freedom(pairs)
         share, d = explained(
-            np.matmul(E, r[:, :, None])[:, :, 0], np.matmul(E, np.swapaxes(E, 1, 2)), pairs.freedom
+            np.matmul(E, r[:, :, None])[:, :, 0], np.matmul(E, np.swapaxes(E, 1, 2)), freedom
         )
         share = np.minimum(share / np.maximum(np.einsum("kn,kn->k", r, r), 1e-300), 1 - 1e-15)
-        left = pairs.freedom + 1 - d
+        left = freedom + 1 - d
         return f_tail(share / d, (1 - share) / np.maximum(left, 1), d, left)
 
     def _features(self, pairs: ResidualPairs) -> Matrix:
         return pairs.features
+
+    def _freedom(self, pairs: ResidualPairs) -> Vector:
+        return pairs.freedom
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,9 @@ class JointAbsolute(Joint):
     def _features(self, pairs: ResidualPairs) -> Matrix:
         order = np.argsort(np.abs(pairs.features) + pairs.tie_breaker, axis=1)
         return np.asarray(scores_by_rank(pairs.n_rows)[ranks_of(order)])
+
+    def _freedom(self, pairs: ResidualPairs) -> Vector:
+        return pairs.freedom + pairs.rank  # what the target is adjusted for stays in |r|
 
 
 def joint_gcm_p_values(pairs: ResidualPairs) -> Vector:

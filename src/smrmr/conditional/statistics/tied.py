@@ -45,7 +45,7 @@ def tied_p_values(pairs: ResidualPairs) -> tuple[Matrix, Vector]:
 def _compare(pairs: ResidualPairs, n_strata: int) -> tuple[Matrix, Vector]:
     n = pairs.n_rows
     fitted = np.zeros_like(pairs.features) if pairs.fitted is None else pairs.fitted
-    order = np.argsort(fitted, axis=1, kind="stable")
+    order = np.argsort(fitted + pairs.tie_breaker, axis=1)  # neighbours have few values too
     starts = np.arange(n_strata) * n // n_strata
     sizes = np.diff(starts, append=n)
     r = _centred(np.take_along_axis(pairs.features, order, axis=1), starts, sizes)

@@ -1,0 +1,111 @@
+"""Finds what many features share: principal components beyond what noise has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..types import Indices, Matrix, Vector
+
+BEYOND_NOISE = 1.5  # times the largest eigenvalue of independent features, which neighbours exceed
+ROWS_PER_COMPONENT = 6  # at least
+NEGLIGIBLE = 0.05  # share of a component up to which a feature may be part of it at first
+MAX_SAMPLE = 2000  # features from which components are found where rows are many as well
+
+
+@dataclass(frozen=True, eq=False)
+class CommonPart:
+    """What features outside a hypothesis share.
+
+    `vectors` are orthonormal rows, (m, n); `lengths` the norm of each of the p features without
+    them, relative to the whole.
+    """
+
+    vectors: Matrix
+    lengths: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    r"""Leading principal components of standardised features.
+
+    With p features and n rows those whose eigenvalue of :math:`Z'Z / n` is beyond 1.5 times
+    :math:`(1 + \sqrt{p / n})^2`, the edge of what independent features have (Marchenko and Pastur
+    1967), one for every six rows at most. Where there are more than 2,000 features and rows, so
+    many features, evenly spread, stand for all.
+
+    Attributes
+    ----------
+    vectors
+        Orthonormal rows, (m, n).
+    values
+        Their eigenvalues, (m,).
+    loadings
+        Inner products of features with them, (p, m).
+    sample
+        The features that they are made of.
+    n_free
+        Number of rows less what covariates take up.
+    """
+
+    vectors: Matrix
+    values: Vector
+    loadings: Matrix
+    sample: Indices
+    n_free: int
+
+    @classmethod
+    def of(cls, Z: Matrix, n_free: int) -> Components:
+        """Those of the rows of Z, each a feature of mean 0 and variance 1."""
+        p, n = Z.shape
+        size = p if min(p, n) <= MAX_SAMPLE else MAX_SAMPLE
+        sample = np.linspace(0, p - 1, size).astype(np.intp)
+        some = Z[sample].astype(np.float64, copy=False)
+        small = some.T @ some if n <= size else some @ some.T
+        bounds = n * _edge(size, n_free), np.inf
+        values, vectors = eigh(small, subset_by_value=bounds, check_finite=False)
+        most = max(1, n_free // ROWS_PER_COMPONENT)
+        values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
+        rows = vectors.T if n <= size else (vectors / np.sqrt(values)).T @ some
+        rows = np.ascontiguousarray(rows)
+        return cls(rows, values / n, np.asarray(Z @ rows.T, dtype=np.float64), sample, n_free)
+
+    @cached_property
+    def of_all(self) -> CommonPart:
+        """The components of all features."""
+        shares = np.sum(self.loadings**2, axis=1) / self.vectors.shape[1]
+        return CommonPart(self.vectors, np.sqrt(np.maximum(1 - shares, 0.0)))
+
+    def consist_of(self, features: Indices) -> bool:
+        """Whether features are more than a twentieth of any component."""
+        own = self.loadings[features[np.isin(features, self.sample)]]
+        shares = np.sum(own**2, axis=0) / (self.values * self.vectors.shape[1])
+        return bool(shares.max(initial=0.0) > NEGLIGIBLE)
+
+    def without(self, features: Indices, columns: Matrix) -> CommonPart:
+        """The components of all but some features, whose columns these are.
+
+        From the best ones in the span of all components, by a step of power iteration with the
+        other features alone.
+        """
+        if not len(self.values):
+            return self.of_all
+        inside, n = np.isin(features, self.sample), self.vectors.shape[1]
+        own = self.loadings[features[inside]]
+        values, turned = np.linalg.eigh(np.diag(self.values) - own.T @ own / n)
+        is_left = values > _edge(len(self.sample) - len(own), self.n_free)
+        lengths = self.of_all.lengths
+        if not is_left.all():
+            gone = np.sum((self.loadings @ turned[:, ~is_left]) ** 2, axis=1) / n
+            lengths = np.sqrt(lengths**2 + gone)
+        turned = turned[:, is_left]
+        others = (turned.T * self.values) @ self.vectors - (own @ turned).T @ columns[inside] / n
+        return CommonPart(np.ascontiguousarray(np.linalg.qr(others.T)[0].T), lengths)
+
+
+def _edge(p: int, n: int) -> float:
+    """Eigenvalue from which on a component counts."""
+    return float(BEYOND_NOISE * (1 + np.sqrt(p / n)) ** 2)

@@ -14,6 +14,7 @@ from .conditional import ConditionalTests as ConditionalTests
 from .decision import Decision as Decision
 from .designs import simulate as simulate
 from .example_table import load_example as load_example
+from .independence import test as test
 from .pipeline import select as select
 from .recipe import Recipe as Recipe
 from .selection import Selection as Selection

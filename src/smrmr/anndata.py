@@ -41,6 +41,7 @@ def select(
     covariates: str | Sequence[str] = (),
     groups: str | None = None,
     aggregate: str | None = None,
+    coordinates: str | Sequence[str] = (),
     layer: str | None = None,
     use_raw: bool = False,
     recipe: Recipe | None = None,
@@ -66,6 +67,8 @@ def select(
         Column of obs that says which rows belong together, such as a donor.
     aggregate
         ``"mean"`` compares groups by their means in any case.
+    coordinates
+        Columns of obs, or features, that say where rows are, see `smrmr.select`.
     layer
         A layer to use instead of X.
     use_raw
@@ -115,7 +118,9 @@ def select(
     features, names = _matrix(adata, layer, use_raw, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)
     beside = [covariates] if isinstance(covariates, str) else list(covariates)
+    places = [coordinates] if isinstance(coordinates, str) else list(coordinates)
     asked = {"target": outputs, "covariates": beside, "groups": [groups] if groups else []}
+    asked |= {"coordinates": places}
     known = {
         what: {name: _column(adata, features, names, name, what) for name in wanted}
         for what, wanted in asked.items()
@@ -134,6 +139,7 @@ def select(
         covariates=known["covariates"] or None,
         groups=known["groups"][groups] if groups else None,
         aggregate=aggregate,
+        coordinates=pd.DataFrame(known["coordinates"]) if places else None,
         progress=progress,
     )
     found = replace(found, source={"target column": " and ".join(outputs), **found.source})

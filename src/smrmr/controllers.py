@@ -41,7 +41,7 @@ class Evidence(Decidable, Protocol):
 
     @property
     def hypotheses(self) -> tuple[Indices, ...]:
-        """For each partition the hypothesis that each feature belongs to, -1 for constants."""
+        """For each partition the hypothesis that each feature belongs to, -1 if not tested."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -95,6 +95,10 @@ class Controller(Protocol):
     @property
     def nested_groups(self) -> bool:
         """Whether groups within groups can be tested together."""
+
+    @property
+    def tests_some(self) -> bool:
+        """Whether some features can be tested given all others, which are not tested."""
 
     @property
     def cuts(self) -> tuple[float, ...]:

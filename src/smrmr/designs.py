@@ -1,4 +1,4 @@
-"""Draws the ten designs 1.a-3.c of the paper and sixteen more, with their true support."""
+"""Draws the ten designs 1.a-3.c of the paper and eighteen more, with their true support."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 from .problems import Problem, setting
 from .settings import as_generator, check_choice
@@ -51,9 +51,12 @@ class Simulation:
 
 @dataclass(frozen=True)
 class Design:
-    """How features are drawn, and how y comes from the true ones among them."""
+    """How features are drawn, and how y comes from the true ones among them.
 
-    support: tuple[int, ...]
+    `support` holds the positions of the true features, or how many positions each draw chooses.
+    """
+
+    support: tuple[int, ...] | int
     features: Features
     respond: Response
     target: str = "continuous"
@@ -61,7 +64,15 @@ class Design:
     @property
     def fewest_features(self) -> int:
         """So many that the true ones are among them."""
+        if isinstance(self.support, int):
+            return self.support
         return max(self.support, default=0) + 1
+
+    def positions(self, p: int, rng: Generator) -> Indices:
+        """Positions of the true features among `p`, in order."""
+        if isinstance(self.support, int):
+            return np.sort(rng.choice(p, self.support, replace=False))
+        return np.array(self.support, dtype=np.intp)
 
 
 def _autoregressive(n: int, p: int, rng: Generator, correlation: float) -> Matrix:
@@ -173,6 +184,19 @@ def _logit(n_classes: int) -> Response:
     return respond
 
 
+def _signed_sum(x: Matrix, rng: Generator) -> Vector:
+    """The sum of all features, each with a sign drawn at random."""
+    return np.asarray(x @ rng.choice((-1.0, 1.0), x.shape[1]))
+
+
+def _weak(x: Matrix, rng: Generator) -> Vector:
+    return np.asarray(_signed_sum(x, rng) + 3 * rng.standard_normal(len(x)))
+
+
+def _logistic(x: Matrix, rng: Generator) -> Vector:
+    return np.asarray(rng.random(len(x)) < expit(_signed_sum(x, rng)), dtype=np.float64)
+
+
 _sum_of_ten: Response = _linear(*[1] * 10)
 
 DESIGNS: dict[str, Design] = {
@@ -202,6 +226,8 @@ DESIGNS: dict[str, Design] = {
     "many classes": Design(TENS, _chained, _largest_sum, "classes"),
     "three classes": Design(TENS, _chained, _logit(3), "classes"),
     "six classes": Design(TENS, _chained, _logit(6), "classes"),
+    "weak": Design(10, _chained, _weak),
+    "logistic": Design(10, _chained, _logistic, "classes"),
 }
 
 
@@ -228,7 +254,9 @@ def simulate(
     y is noise times exp of their sum), ``"proxy"`` (features 1, 11, ... are 0, 10, ... and noise of
     standard deviation 0.1), ``"many classes"`` (y is the largest of ten sums without noise: of
     features 0 and 10, of 10 and 20, ..., of 90 and 0), ``"three classes"`` and ``"six classes"``
-    (a multinomial logit of the ten).
+    (a multinomial logit of the ten). In ``"weak"`` and ``"logistic"`` each draw chooses the ten
+    positions and the signs of the ten slopes of 1: y is the signed sum and noise of standard
+    deviation 3, or one of two classes whose log-odds are the signed sum.
 
     Parameters
     ----------
@@ -236,7 +264,8 @@ def simulate(
         ``"1.a"`` to ``"1.d"`` are linear, ``"2.a"`` to ``"2.c"`` non-linear, ``"3.a"`` to ``"3.c"``
         have classes; the others are named above.
     n, p
-        Numbers of samples and features; `p` must reach the last true feature (index 5 to 90).
+        Numbers of samples and features; `p` must reach the last true feature (index 5 to 90),
+        or hold ten where each draw chooses them.
     random_state
         Seed or generator. The same seed gives the same draw.
 
@@ -270,5 +299,5 @@ def simulate(
         )
     rng = as_generator(random_state)
     X = chosen.features(n, p, rng)
-    support = np.array(chosen.support, dtype=np.intp)
+    support = chosen.positions(p, rng)
     return Simulation(X, chosen.respond(X[:, support], rng), support, chosen.target)

@@ -24,7 +24,9 @@ from .features.rank_table import RankTable
 from .layers.carriers import find_carriers
 from .layers.panel import choose_panel
 from .layers.panel_ranking import associated_alone
+from .problems import Problem, setting
 from .recipe import Recipe, as_recipe
+from .rows.checks import check_rows
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
@@ -53,6 +55,7 @@ def select(
     covariates: Data = None,
     groups: Data = None,
     aggregate: str | None = None,
+    coordinates: Data = None,
     progress: Progress | None = None,
     run_dir: str | os.PathLike[str] | None = None,
 ) -> Selection:
@@ -83,6 +86,10 @@ def select(
         means; elsewhere rows are compared within groups.
     aggregate
         ``"mean"``: compare groups by their means whatever y and X are.
+    coordinates
+        Where rows are, in time or space: one or more columns of numbers. A check then asks whether
+        rows are alike that are close to each other, as it does in row order anyway; nothing else
+        depends on them.
     progress
         Called as ``progress(stage, done, total)``.
     run_dir
@@ -97,10 +104,10 @@ def select(
     Raises
     ------
     ValueError
-        If X or y has missing values, X has text, or rows of X, y, covariates and groups do not
-        match; if the target is constant, or all features are; if covariates explain the target; if
-        `recipe` is no `Recipe`, or `run_dir` holds another run. The message names columns and says
-        what to change.
+        If X or y has missing values, X has text, or rows of X, y, covariates, groups and
+        coordinates do not match; if the target is constant, or all features are; if covariates
+        explain the target; if `recipe` is no `Recipe`, or `run_dir` holds another run. The message
+        names columns and says what to change.
 
     Examples
     --------
@@ -120,7 +127,9 @@ def select(
         covariates=covariates,
         groups=groups,
         aggregate=aggregate,
+        coordinates=coordinates,
         always_keep=recipe.always_keep,
+        only=recipe.only,
     )
     folder = None if run_dir is None else Path(run_dir)
     about = identity_of(study, recipe.settings, recipe.controller.repeatable, rng) if folder else {}
@@ -135,6 +144,7 @@ class Weighed:
     alone: MarginalTests
     evidence: Evidence
     copies: Copies
+    of_interest: Copies  # the same of features that are tested
     seconds: dict[str, float]
 
 
@@ -145,6 +155,14 @@ def select_from(
     work = _work(recipe, progress)
     prepared, ranks = _prepared(study, recipe, work)
     return _answer(study, ranks, _weigh(prepared, ranks, recipe, rng, work), recipe, rng, work)
+
+
+def weigh_from(
+    study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None = None
+) -> Weighed:
+    """Test features of checked data, and decide nothing."""
+    work = _work(recipe, progress)
+    return _weigh(*_prepared(study, recipe, work), recipe, rng, work)
 
 
 def _work(recipe: Recipe, progress: Progress | None) -> Work:
@@ -167,23 +185,26 @@ def _weigh(
     study: Study, ranks: RankTable, recipe: Recipe, rng: int | Generator | None, work: Work
 ) -> Weighed:
     """Copies and groups, features alone, and the evidence of the controller."""
-    control = recipe.controller
+    control, only = recipe.controller, study.of_interest
     groups = find_groups(
         ranks,
         control.by_rank,
-        recipe.cuts_for(study.columns.n_rows, study.columns.n_columns),
+        recipe.cuts_for(
+            study.columns.n_rows, study.columns.n_columns if only is None else len(only)
+        ),
         recipe.feature_groups,
         work,
         study.always_kept,
+        only,
     )
-    copies = groups.copies
-    if copies.modelled.size == 0:
-        raise ValueError(
-            "every column of X is constant or always kept. Features that vary are needed."
-        )
+    copies, of_interest = groups.copies, groups.of_interest
+    if of_interest.modelled.size == 0:
+        which = "every column of X" if only is None else f"every feature of {setting('only')}"
+        raise Problem(f"{which} is constant or always kept. Features that vary are needed.")
     alone = marginal_tests(study, ranks, copies, _statistics(recipe), work)
     evidence = control.weigh(study, ranks, groups, alone, recipe.fdr, as_generator(rng), work)
-    return Weighed(alone, evidence, copies, work.seconds)
+    alone = alone.without(of_interest.constant)
+    return Weighed(alone, evidence, copies, of_interest, work.seconds)
 
 
 def _answer(
@@ -196,8 +217,10 @@ def _answer(
 ) -> Selection:
     """The decision at a level, the layers, and what figures show; `ranks` are those prepared."""
     control, name, nominal = recipe.controller, study.target.name, study.columns.nominal
+    row_checks = check_rows(study, work)
     study = control.prepare(study)
     alone, evidence, copies = weighed.alone, weighed.evidence, weighed.copies
+    of_interest, only = weighed.of_interest, study.of_interest
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("credible sets"):
         levels = {decision.fdr, *LEVELS}
@@ -209,7 +232,7 @@ def _answer(
     panel = choose_panel(
         study,
         ranks,
-        copies,
+        of_interest,
         alone,
         recipe.fdr,
         work,
@@ -221,7 +244,7 @@ def _answer(
         shapes, keep_data = Shapes(study.target), recipe.keep_data
         ranking = evidence.ranking
         if not decision.selected.size:  # near misses: those associated alone come first
-            near = np.isin(ranking, associated_alone(alone, copies, recipe.fdr))
+            near = np.isin(ranking, associated_alone(alone, of_interest, recipe.fdr))
             ranking = ranking[np.argsort(~near, kind="stable")]
         first, others = np.split(ranking, [MOST_FEATURES - MOST_OF_PANEL])
         drawn = _once(first, panel.features[:MOST_OF_PANEL], others)
@@ -236,7 +259,7 @@ def _answer(
             unadjusted = control.relevance(study, ranks, work.quietly())
     columns = study.columns
     adjusted_for = () if study.covariates is None else study.covariates.names
-    same_as_kept = np.flatnonzero(np.isin(copies.leaders, copies.leaders[study.always_kept]))
+    same_as_kept = np.flatnonzero(copies.same_as(study.always_kept))
     representatives = [
         np.where(n < 0, np.arange(len(n)), evidence.representatives[n]) for n in evidence.hypotheses
     ]
@@ -253,10 +276,13 @@ def _answer(
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,
+        of_interest=None if only is None else np.flatnonzero(copies.same_as(only)),
         unadjusted=unadjusted,
         covariates=adjusted_for,
+        covariate_form="" if study.covariates is None else study.covariates.form,
         n_groups_of_rows=study.row_groups.n_groups,
         row_comparison=study.row_groups.comparison,
+        row_checks=row_checks,
         on_empty=recipe.on_empty,
         n_features_requested=recipe.n_features,
         target=study.target.kind,
@@ -324,5 +350,4 @@ def _weigh_for_cache(
     key: str, study: Study, recipe: Recipe, rng: int | Generator | None, progress: Progress | None
 ) -> Weighed:
     """Evidence for a memory, which goes by the key alone and so writes no data down."""
-    work = _work(recipe, progress)
-    return _weigh(*_prepared(study, recipe, work), recipe, rng, work)
+    return weigh_from(study, recipe, rng, progress)

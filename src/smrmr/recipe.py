@@ -56,6 +56,10 @@ class Recipe:
         of features. With ``alike=1`` single features are tested too.
     always_keep
         Names or positions of features that are adjusted for, never tested, and always kept.
+    only
+        Names or positions of the features of interest: these are tested given all others, and all
+        others are adjusted for and not tested. Copies of a feature of interest are tested with it,
+        and look-alikes are grouped among features of interest alone. Of tests only.
     keep_data
         Keep values of the best features, and the target, in the result, so that figures
         can show single rows. Otherwise the result, its pickles and reports hold summaries that
@@ -69,8 +73,8 @@ class Recipe:
     ------
     ValueError
         If a setting is not known or not possible, or two of them contradict each other: `alike` and
-        `feature_groups`, groups within groups and knockoffs, ``on_empty="relax"`` and several
-        draws.
+        `feature_groups`, groups within groups and knockoffs, `only` and knockoffs,
+        ``on_empty="relax"`` and several draws.
 
     Examples
     --------
@@ -94,6 +98,7 @@ class Recipe:
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
+    only: Any = None
     keep_data: bool = False
     max_memory: str | int = "1GB"
     n_jobs: int | None = None
@@ -120,6 +125,13 @@ class Recipe:
                 "take one kind.",
                 f"Give one cut, such as {setting('alike', 0.7)}, or use "
                 f"{setting('control', 'tests')}.",
+            )
+        if self.only is not None and not self.controller.tests_some:
+            raise Problem(
+                f"{setting('only', self.only)} asks about some features given all others, which "
+                "knockoffs cannot: they compare all features.",
+                cure=f"Use {setting('control', 'tests')}.",
+                argument="only",
             )
         parse_bytes(self.max_memory)
         check_jobs(self.n_jobs)

@@ -123,6 +123,7 @@ class SmRMR(Selector):
     alike: Any = "auto"
     feature_groups: Any = None
     always_keep: Any = None
+    only: Any = None
     keep: str = "representative"
     missing: str = "refuse"
     keep_data: bool = False
@@ -168,6 +169,7 @@ class SmRMR(Selector):
         covariates: Data = None,
         groups: Data = None,
         aggregate: str | None = None,
+        coordinates: Data = None,
         **unknown: Any,
     ) -> SmRMR:
         """Select features of X that are associated with y.
@@ -183,6 +185,8 @@ class SmRMR(Selector):
             What rows belong to, such as a patient, plate or family, see `smrmr.select`.
         aggregate
             ``"mean"``: compare groups by their means whatever y and X are.
+        coordinates
+            Where rows are, in time or space, see `smrmr.select`.
         **unknown
             Refused; ``sample_weight`` with the reason.
 
@@ -212,7 +216,8 @@ class SmRMR(Selector):
         X = self._filled(X, learn=True)
         recipe = self._recipe()
         beside = {"covariates": covariates, "groups": groups, "aggregate": aggregate}
-        study = self._read(X, y, self.target, **beside, always_keep=self.always_keep)
+        beside |= {"coordinates": coordinates, "always_keep": self.always_keep, "only": self.only}
+        study = self._read(X, y, self.target, **beside)
         if logger.isEnabledFor(logging.INFO):
             # takes longer to load than a small fit takes
             from .report.words import detectable_effect

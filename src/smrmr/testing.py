@@ -28,7 +28,7 @@ def check_distiller(distiller: Distiller, *, target: str = "both", tolerance: fl
     distiller
         What is to be checked.
     target
-        ``"numbers"``, ``"classes"`` or ``"both"``: what it can fit.
+        ``"numbers"``, ``"classes"``, ``"two classes"`` or ``"both"``: what it can fit.
     tolerance
         By how much residuals, of a target of variance 1, may differ where they should not:
         iterative fits stop somewhere.
@@ -53,6 +53,8 @@ def check_distiller(distiller: Distiller, *, target: str = "both", tolerance: fl
         "numbers": np.stack([y, X[:, 1] - X[:, 4]], axis=1),
         "classes": groups[:, None] == np.arange(3),
     }
+    if target == "two classes":
+        _check_distiller(distiller, X, targets["classes"], tolerance, rng)
     for kind in targets:
         if target in (kind, "both"):
             for values in (targets[kind], several[kind]):

@@ -16,7 +16,7 @@ from ..runs.files import replacing
 from ..types import pd
 from .options import keep_command, recipe_of
 from .outputs import ANSWER, check_folder, write_csv, write_outputs
-from .tables import covariates_and_groups, name_of, read_table, target_of
+from .tables import features_named, known_of_rows, name_of, read_table, target_of
 from .terminal import begin, console, note, terminal_progress
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
         Table of features and groups, or a column of .bim or .var.
     covar_name
         Columns to adjust for, such as age,batch; never selected.
+    coordinates
+        Columns that say where rows are, such as day or x,y; never selected.
     scheduler
         Address of a Dask scheduler whose workers do the work.
     resume
@@ -68,6 +70,8 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
     """What is selected from a file; the settings are checked before it is read."""
     recipe = recipe_of(options)
     data = read_table(file, options)
+    if options["only"]:
+        recipe = replace(recipe, only=features_named(data, options["only"]))
     if options["feature_groups"] is not None:
         from ..data.feature_groups import groups_named
 
@@ -85,7 +89,7 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
             target_of(data, options),
             recipe,
             options["seed"],
-            **covariates_and_groups(data, options),
+            **known_of_rows(data, options),
             progress=progress,
             run_dir=options["run_dir"],
         )

@@ -19,7 +19,7 @@ from .options import EachOptionOnce, configured, resumed
 DESIGNS = (
     "1.a, 1.b, 1.c, 1.d, 2.a, 2.b, 2.c, 3.a, 3.b, 3.c, interactions, heavy, skewed, "
     "equicorrelated, blocks, curved, genotypes, null, even, mixed, cos, variance, proxy, "
-    "many classes, three classes, six classes"
+    "many classes, three classes, six classes, weak, logistic"
 )
 
 Column = Annotated[str | None, Option(metavar="COLUMN")]
@@ -130,7 +130,9 @@ def select(
     covar_name: str | None = None,
     groups: Column = None,
     aggregate: str | None = None,
+    coordinates: str | None = None,
     always_keep: list[str] | None = None,
+    only: list[str] | None = None,
     keep_data: Annotated[bool, Option("--keep-data")] = False,
     scheduler: str | None = None,
     run_dir: Path | None = None,

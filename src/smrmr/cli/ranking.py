@@ -33,7 +33,7 @@ def rank_features(options: dict[str, Any]) -> None:
     if out is not None and out.is_dir():
         raise ValueError(f"--out {out} is a folder. Name a CSV file to write.")
     begin(f"Reading {options['file']}")
-    options = dict.fromkeys(("covar", "covar_name", "groups")) | options
+    options = dict.fromkeys(("covar", "covar_name", "groups", "coordinates")) | options
     data = read_table(options["file"], options)
     how = {"n_jobs": options["jobs"], "max_memory": options["max_memory"]}
     how["target"] = "survival" if options["event"] else options["target_type"]

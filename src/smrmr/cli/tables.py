@@ -1,5 +1,6 @@
-"""Reads the table that a command asks for: features, target, covariates and groups of rows."""
+"""Reads the table that a command asks for: features, target, and what is known of its rows."""
 
+from collections.abc import Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 from ..data import read_data
 from ..data.dataset import Dataset
 from ..data.files.packed import STANDARD_INPUT
+from ..data.sources import names_of
 from ..types import pd
 from .terminal import note
 
@@ -23,8 +25,8 @@ def read_table(file: Path, options: dict[str, Any]) -> Dataset:
         raise ValueError("survival needs both --time COLUMN and --event COLUMN.")
     if time is not None and target is not None:
         raise ValueError("--time and --event are the target: leave out --target.")
-    covariates = [name.strip() for name in (options["covar_name"] or "").split(",")]
-    beside = [name for name in (*covariates, options["groups"], event) if name]
+    several = [*_names(options["covar_name"]), *_names(options["coordinates"])]
+    beside = [name for name in (*several, options["groups"], event) if name]
     how = {name: options[name] for name in signature(read_data).parameters if name in options}
     how |= {"target": time or target, "drop": options["drop"] or (), "beside": beside}
     data = read_data(file, **how)
@@ -41,13 +43,26 @@ def target_of(data: Dataset, options: dict[str, Any]) -> Any:
     return pd.DataFrame({"event": event, "time": data.y.to_numpy()})
 
 
-def covariates_and_groups(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:
-    """Covariates and groups of rows, as `select` takes them."""
-    groups = options["groups"]
-    apart = [name for name in (groups, options["event"]) if name]
+def features_named(data: Dataset, texts: Sequence[str]) -> list[str]:
+    """Names of features, of which several may stand in one text, parted by commas."""
+    known = set(data.X.columns.astype(str)) if hasattr(data.X, "columns") else set(names_of(data.X))
+    parts = ([text] if text in known else text.split(",") for text in texts)
+    return [name.strip() for some in parts for name in some if name.strip()]
+
+
+def known_of_rows(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:
+    """Covariates, groups and coordinates of rows, as `select` takes them."""
+    groups, coordinates = options["groups"], _names(options["coordinates"])
+    apart = [name for name in (groups, options["event"], *coordinates) if name]
     covariates = data.beside.drop(columns=apart)
     return {
         "covariates": covariates if covariates.shape[1] else None,
         "groups": None if groups is None else data.beside[groups].to_numpy(),
         "aggregate": options["aggregate"],
+        "coordinates": data.beside[coordinates] if coordinates else None,
     }
+
+
+def _names(text: str | None) -> list[str]:
+    """Names of columns that are separated by commas."""
+    return [name.strip() for name in (text or "").split(",") if name.strip()]

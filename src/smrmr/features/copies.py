@@ -1,7 +1,9 @@
 """Finds features that are copies of one another, without comparing all pairs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -50,6 +52,14 @@ class Copies:
         out = np.full((*values.shape[:-1], len(self.leaders)), otherwise, dtype=values.dtype)
         out[..., features] = values
         return np.where(self.constant, otherwise, out[..., self.leaders])
+
+    def same_as(self, columns: Indices) -> Mask:
+        """Which columns are these, or copies of these."""
+        return np.isin(self.leaders, self.leaders[columns])
+
+    def without(self, columns: Mask) -> Copies:
+        """The same with more columns that stand for nothing, as constants do."""
+        return replace(self, constant=self.constant | columns)
 
     @cached_property
     def followers(self) -> Indices:

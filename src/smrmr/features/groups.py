@@ -1,6 +1,6 @@
 """Defines Groups: which features are tested together, because they cannot be distinguished."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -21,33 +21,37 @@ class Groups:
     ----------
     copies
         Features that copy one another, which are together in every partition, and constants.
+    of_interest
+        The same of those features that are tested; all others are only adjusted for.
     partitions
         For each of them and each feature the first feature of its group, itself if it is alone.
     """
 
     copies: Copies
+    of_interest: Copies
     partitions: tuple[Indices, ...]
 
     @cached_property
     def hypotheses(self) -> tuple[Indices, ...]:
-        """For each partition and feature the number of its group, from 0; -1 for constants.
+        """For each partition and feature the number of its group, from 0; -1 if not tested.
 
-        A group that two partitions share has one number.
+        A group that two partitions share has one number. It holds features of interest alone.
         """
         numbers, n_known, before = [], 0, None
+        untested = self.of_interest.constant
         for labels in self.partitions:
-            counted = np.where(self.copies.constant, len(labels), labels)
+            counted = np.where(untested, len(labels), labels)
             size = np.bincount(counted, minlength=len(labels) + 1)[counted]
             number = np.full(len(labels), -1)
             known = np.zeros(len(labels), bool)
             if before is not None:
                 known = size == before[1]
                 number[known] = before[0][known]
-            new = ~known & ~self.copies.constant
+            new = ~known & ~untested
             number[new] = n_known + np.unique(labels[new], return_inverse=True)[1]
             n_known = max(n_known, number.max() + 1)
             before = number, size
-            numbers.append(np.where(self.copies.constant, -1, number))
+            numbers.append(np.where(untested, -1, number))
         return tuple(numbers)
 
 
@@ -71,6 +75,7 @@ def find_groups(
     given: Data = None,
     work: Work | None = None,
     left_out: Indices | None = None,
+    only: Indices | None = None,
 ) -> Groups:
     """Groups of copies, of look-alikes, and those that the user gives: one mechanism for all.
 
@@ -87,19 +92,22 @@ def find_groups(
         Groups that the user names, see `read_feature_groups`; they make the coarsest partition.
     left_out
         Columns that are not tested; neither are their copies.
+    only
+        Columns that are tested, and so are their copies; all if None. Look-alikes are looked for
+        among these.
     """
     work = Work(n_jobs=1) if work is None else work
     with work.stage("copies", steps=True):
         copies = find_copies(table.columns, by_rank, work, table)
     if left_out is not None:
-        same = np.isin(copies.leaders, copies.leaders[left_out])
-        copies = replace(copies, constant=copies.constant | same)
+        copies = copies.without(copies.same_as(left_out))
+    of_interest = copies if only is None else copies.without(~copies.same_as(only))
     below = tuple(cut for cut in cuts if cut < 1)
     partitions = [copies.leaders] if 1.0 in cuts else []
     if below:
         with work.stage("look-alikes", steps=True):
-            found = find_alike(table, copies.modelled, below, work)
+            found = find_alike(table, of_interest.modelled, below, work)
         partitions += [labels[copies.leaders] for labels in found]
     if given is not None:
         partitions.append(read_feature_groups(given, table.columns, copies))
-    return Groups(copies, tuple(partitions))
+    return Groups(copies, of_interest, tuple(partitions))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..conditional.marginal import marginal_tests
 from ..conditional.statistics import Statistic
 from ..data.covariates import no_covariates
-from ..data.study import Study
+from ..data.study import Study, with_terms
 from ..data.target import Target, as_outputs
 from ..features.groups import find_groups
 from ..features.rank_table import RankTable
@@ -145,7 +145,7 @@ def _run_fold(task: PanelTask, test: Mask, work: Work) -> list[NDArray[Any]]:
     """Row scores of the test rows and their weights, the panel, and how many are associated."""
     study, scoring = task.study, task.scoring
     train, left_out = np.flatnonzero(~test), np.flatnonzero(test)
-    associated, panel = choose_on(study.take(train), task, work)
+    associated, panel = choose_on(with_terms(study.take(train)), task, work)
     given = no_covariates(len(test)) if study.covariates is None else study.covariates
     rows = Rows.of(train, left_out, given.design, study.row_groups.codes)
     target = scoring.columns(study, train)
@@ -169,7 +169,8 @@ def choose_on(part: Study, task: PanelTask, work: Work) -> tuple[Indices, Indice
     if not part.target.values.size:
         return np.empty(0, np.intp), np.empty(0, np.intp)
     ranks = RankTable.of(part.columns, work)
-    copies = find_groups(ranks, True, work=work, left_out=part.always_kept).copies
+    groups = find_groups(ranks, True, work=work, left_out=part.always_kept, only=part.of_interest)
+    copies = groups.of_interest
     if not len(copies.modelled):
         return np.empty(0, np.intp), np.empty(0, np.intp)
     alone = marginal_tests(part, ranks, copies, task.statistics, work)

@@ -104,6 +104,7 @@ class KnockoffFilter:
     alias: ClassVar[str] = "knockoffs"
     by_chance: ClassVar[bool] = True
     nested_groups: ClassVar[bool] = False
+    tests_some: ClassVar[bool] = False
     cuts: ClassVar[tuple[float, ...]] = (1.0,)
 
     if TYPE_CHECKING:

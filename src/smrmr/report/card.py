@@ -74,7 +74,8 @@ def brief(selection: Selection) -> str:
     n, measured = len(selection.selected), selection.presentation.MEASURED
     counted, level = say(selection, "counted"), say(selection, "level")
     sure = "" if selection.decision.guaranteed else ", without guarantee"
-    size = f"of {selection.n_features:,} features and {selection.n_rows:,} rows"
+    size = f"of {selection.n_of_interest:,} features {say(selection, 'of_interest')}".strip()
+    size = f"{size} and {selection.n_rows:,} rows"
     head = f"Selection: {counted} at {level}{sure}, {size}"
     rows = selection.findings() if n else selection.near_misses(MOST_LINES)
     lines = [_line(row, measured) for row in rows[:MOST_LINES].to_dict("records")]

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..problems import in_python
 from ..selection import Selection
 from .marks import short
 from .words import say
@@ -45,8 +46,12 @@ not_tested = partial(Verdict, "not tested")  # what was not checked, or cannot b
 
 
 def rows_verdict(selection: Selection) -> Verdict:
-    """Whether rows are independent: an assumption that the data cannot test."""
-    return not_tested(f"This is assumed. {say(selection, 'independence')}")
+    """Whether rows are independent, as far as repeated rows and neighbours show."""
+    if found := in_python(selection.row_checks.found):
+        return doubtful(found[0].upper() + found[1:])
+    if not selection.row_checks.dependence:
+        return not_tested(f"This is assumed. {say(selection, 'independence')}")
+    return fine(say(selection, "rows_look_independent"))
 
 
 def redundancy_verdict(selection: Selection) -> Verdict:
@@ -90,5 +95,5 @@ def checked(selection: Selection, checks: Checks) -> list[tuple[str, Check, Verd
 EVERY: Checks = {
     "redundancy": Check("Are findings redundant?", redundancy_verdict),
     "adjusting": Check("What did adjusting change?", adjusting_verdict, adjusted=True),
-    "rows": Check("Are the rows independent of each other?", rows_verdict),
+    "rows": Check("Are the rows independent of each other?", rows_verdict, of_level=True),
 }

@@ -53,6 +53,8 @@ def detectable_effect(recipe: Recipe, n_features: int) -> str:
     """How small p-values, or how many large W, it takes for any feature to be selected."""
     if recipe.n_features is not None:
         return ""
+    if recipe.only is not None:
+        n_features = 1 if isinstance(recipe.only, str | int) else len(recipe.only)
     return _passage(recipe.controller.alias, "detectable_effect", recipe, n_features=n_features)
 
 
@@ -121,7 +123,7 @@ def explain(selection: Selection, feature: str | int) -> str:
     """
     k = selection.position(feature)
     name, leader, outcome = selection.names[k], int(selection.leaders[k]), selection.outcome(k)
-    if outcome in ("constant", "always kept"):
+    if outcome in ("constant", "always kept", "only adjusted for"):
         return say(selection, outcome.replace(" ", "_"), name=name)
     if leader != k:
         copy = say(selection, "copy", name=name, leader=selection.names[leader])

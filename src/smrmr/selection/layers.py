@@ -110,7 +110,7 @@ LAYERS: dict[str, Callable[[Selection], Layer]] = {
 
 
 def distinct_features(selection: Selection) -> Indices:
-    """Features that vary and are not always kept; copies are represented by their first."""
+    """Features of interest that vary and are not always kept; of copies the first."""
     first = selection.leaders == np.arange(selection.n_features)
     return np.flatnonzero(first & (selection.evidence.hypotheses[0] >= 0))
 

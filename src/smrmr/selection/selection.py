@@ -18,6 +18,7 @@ from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
 from ..layers.carriers import Carriers
 from ..layers.panel import Panel
+from ..rows.checks import RowChecks
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
 from ..types import Indices, Mask, Vector
@@ -106,11 +107,17 @@ class Selection:
         features without variance.
     always_kept
         Features that are always kept: adjusted for, not tested.
-    covariates, unadjusted
-        Names of what was adjusted for, and the relevance of every feature before that.
+    of_interest
+        Features that were to be tested, with their copies, all others being adjusted for; None if
+        that was all.
+    covariates, covariate_form, unadjusted
+        Names of what was adjusted for, in which form (splines, waves, products), and the relevance
+        of every feature before that.
     row_comparison, n_groups_of_rows
         How rows were compared: as independent ``"rows"``, ``"within"`` groups of rows, or as
         ``"means"`` of groups; and how many groups there were.
+    row_checks
+        Signs that rows are not independent: repeated rows, and rows alike those next to them.
     on_empty, n_features_requested
         What to do when the level selects nothing, and how many features were requested instead of
         a level, if any.
@@ -160,10 +167,13 @@ class Selection:
     seconds: dict[str, float] = field(default_factory=dict)
     source: dict[str, str] = field(default_factory=dict)
     always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))
+    of_interest: Indices | None = None
     covariates: tuple[str, ...] = ()
+    covariate_form: str = ""
     unadjusted: Vector = field(default_factory=lambda: np.empty(0))
     row_comparison: str = "rows"
     n_groups_of_rows: int = 0
+    row_checks: RowChecks = field(default_factory=RowChecks)
     trends: Trends = field(default_factory=Trends)
     n_features_requested: int | None = None
 
@@ -171,6 +181,11 @@ class Selection:
     def n_features(self) -> int:
         """Number of features in X."""
         return len(self.names)
+
+    @property
+    def n_of_interest(self) -> int:
+        """Number of features that were to be tested: all, or those of `of_interest`."""
+        return self.n_features if self.of_interest is None else len(self.of_interest)
 
     @property
     def fdr(self) -> float:
@@ -436,7 +451,7 @@ class Selection:
         return next(r[members] for numbers, r in partitions if numbers[members[0]] == hypothesis)
 
     def _by_feature(self, values: Vector, otherwise: float) -> Vector:
-        """Values of hypotheses by feature, going by the finest groups; constants have none."""
+        """Values of hypotheses by feature, going by the finest groups; the untested have none."""
         numbers = self.evidence.hypotheses[0]
         return np.where(numbers < 0, otherwise, values[numbers])
 
@@ -490,9 +505,11 @@ class Selection:
     def outcomes(self) -> NDArray[Any]:
         """What became of every feature, in a word or two."""
         everyone, known_as = np.arange(self.n_features), self.leaders
+        of_interest = everyone if self.of_interest is None else self.of_interest
         words = {
             "always kept": np.isin(everyone, self.always_kept),
             "constant": np.isin(everyone, self.constants),
+            "only adjusted for": ~np.isin(everyone, of_interest),
             "selected": self.support,
             "selected copy": (known_as != everyone) & self.support[known_as],
             "copy": known_as != everyone,

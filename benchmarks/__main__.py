@@ -78,6 +78,10 @@ def planted(
         list[str] | None, typer.Option(help="A data set to use; may be repeated. All if left out.")
     ] = None,
     method: Methods = None,
+    response: Annotated[
+        list[str] | None,
+        typer.Option(help='A response to plant, as "linear, R2 0.5"; may be repeated.'),
+    ] = None,
     out: Out = Path("results"),
     jobs: Jobs = None,
 ) -> None:
@@ -92,7 +96,7 @@ def planted(
     _run(
         out,
         lambda progress: run_planted(
-            out, seeds, dataset or (), method or (), jobs=jobs, progress=progress
+            out, seeds, dataset or (), method or (), response or (), jobs=jobs, progress=progress
         ),
     )
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import redirect_stdout, suppress
 from ctypes import CDLL
-from functools import partial
 from io import StringIO
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.linear_model import Lasso, LassoCV
+from sklearn.linear_model import Lasso, LassoCV, LogisticRegression, LogisticRegressionCV
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from smrmr.types import Indices, Matrix, Vector
@@ -45,6 +45,14 @@ def as_numbers(data: Problem, most: int | None = MOST_FEATURES) -> tuple[Matrix,
     if len(classes) > 2:
         raise ValueError(f"left out with {len(classes)} classes: it takes numbers or two classes.")
     return data.X, y.astype(np.float64)
+
+
+def as_two_classes(data: Problem) -> tuple[Matrix, Vector]:
+    """Features, standardised, and classes 0 and 1; an error where there are no two classes."""
+    X, y = as_numbers(data)
+    if data.target != "classes":
+        raise ValueError("left out with a target of numbers: it takes two classes.")
+    return StandardScaler().fit_transform(X), y
 
 
 def lasso_knockoffs(data: Problem, seed: int) -> Any:
@@ -82,16 +90,65 @@ def d0crt(data: Problem, seed: int) -> Vector:
     ours end earlier, where cross-validation does not go.
     """
     X, y = as_numbers(data)
+    y = y - y.mean()  # which its LASSO without an intercept needs
+    return _distilled(X, y, _target_lasso(), lasso_screening=_target_lasso(), random_state=seed)
+
+
+def logistic_d0crt(data: Problem, seed: int) -> Vector:
+    """p-values of hidimstat's test with residuals of classes from an l1-penalised logistic fit.
+
+    The penalty is cross-validated once, on all features; the fit without each feature keeps it.
+    Features are screened by the LASSO as in `d0crt`.
+    """
+    X, y = as_two_classes(data)
+    chosen = _logistic_lasso(seed).fit(X, y)
+    at_chosen = LogisticRegression(
+        C=float(chosen.C_), l1_ratio=1, solver="liblinear", random_state=seed
+    )
+    return _distilled(
+        X,
+        y,
+        make_pipeline("passthrough", at_chosen),  # by itself it would start hidimstat's CRT-logit
+        method="predict_proba",
+        lasso_screening=_target_lasso(),
+        refit=True,
+        random_state=seed,
+    )
+
+
+def crt_logit(data: Problem, seed: int) -> Vector:
+    """p-values of hidimstat's CRT-logit (Nguyen et al. 2022), which decorrelates the score.
+
+    It sets the coefficient of the feature to 0 instead of fitting classes again without it.
+    """
+    X, y = as_two_classes(data)
+    logistic = _logistic_lasso(seed)
+    return _distilled(X, y, logistic, lasso_screening=logistic, random_state=seed)
+
+
+def _distilled(X: Matrix, y: Vector, target_fit: Any, **settings: Any) -> Vector:
     from hidimstat import D0CRT  # after what it cannot take was refused
 
-    y = y - y.mean()  # which its LASSO without an intercept needs
-    target = partial(LassoCV, alphas=20, eps=0.003, tol=1e-3, fit_intercept=False)
-    test = D0CRT(
-        target(), lasso_screening=target(), model_distillation_x=_node_lasso(), random_state=seed
-    )
+    test = D0CRT(target_fit, model_distillation_x=_node_lasso(), **settings)
     test.fit(X, y)
     test.importance(X, y)
     return np.asarray(test.pvalues_)
+
+
+def _target_lasso() -> Any:
+    return LassoCV(alphas=20, eps=0.003, tol=1e-3, fit_intercept=False)
+
+
+def _logistic_lasso(seed: int) -> Any:
+    return LogisticRegressionCV(
+        Cs=np.logspace(-2, 1, 15),
+        l1_ratios=(1,),
+        cv=5,
+        solver="liblinear",
+        scoring="neg_log_loss",
+        use_legacy_attributes=False,
+        random_state=seed,
+    )
 
 
 def gcm(data: Problem, seed: int) -> Vector:

@@ -106,7 +106,12 @@ def test_rivals_refuse_what_they_cannot_take():
     assert rivals.as_numbers(Simulation(X, y, nothing, "classes"))[1].tolist() == [0, 1, 1, 0]
     three = Simulation(X, np.array([0, 1, 2, 2]), nothing, "classes")
     wide = Simulation(np.zeros((4, 1001)), y, nothing, "continuous")
-    for fit in (rivals.lasso_knockoffs, rivals.mlr_knockoffs, rivals.d0crt, rivals.gcm):
+    of_classes = (rivals.logistic_d0crt, rivals.crt_logit)
+    of_numbers = (rivals.lasso_knockoffs, rivals.mlr_knockoffs, rivals.d0crt, rivals.gcm)
+    for fit in of_classes:
+        with pytest.raises(ValueError, match="left out with a target of numbers"):
+            fit(Simulation(X, y, nothing, "continuous"), 0)
+    for fit in of_numbers + of_classes:
         with pytest.raises(ValueError, match="left out with 3 classes"):
             fit(three, 0)
         with pytest.raises(ValueError, match="left out beyond 1000 features"):
@@ -148,9 +153,14 @@ def test_likelihood_ratios_are_the_same_again(drawn):
 
 
 @pytest.mark.slow  # a fit takes seconds
-@pytest.mark.parametrize("design", ["1.d", "3.b"])
+@pytest.mark.parametrize(
+    ("name", "design"),
+    [
+        *((name, design) for name in ("d0CRT", "GCM", "T-Rex") for design in ("1.d", "3.b")),
+        *((name, "3.b") for name in ("d0CRT (logistic)", "CRT-logit")),
+    ],
+)
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["d0CRT", "GCM", "T-Rex"])
 def test_rivals_find_what_is_easy(name, design):
     """Oracle: the ten true features; the share of false ones in a single draw is left wide."""
     if package := METHODS[name].package:
@@ -205,7 +215,10 @@ def test_the_yardstick_holds_what_it_promises():
     grid = read_grid("yardstick")
     assert grid.levels == LEVELS
     sizes = {(100, 100), (100, 500), (200, 600), (500, 500), (500, 2000), (100, 5000)}
-    beside = {("three classes", 200, 300), ("six classes", 200, 300)}
+    beside = {
+        *(("three classes", 200, 300), ("six classes", 200, 300)),
+        *(("weak", 200, 200), ("logistic", 200, 200)),
+    }
     everywhere = {(d, *s) for d in DESIGNS for s in sizes}
     assert {(c.design, c.n, c.p) for c in grid.cells} == everywhere | beside
     fast, slow = {}, {}
@@ -213,7 +226,8 @@ def test_the_yardstick_holds_what_it_promises():
         (slow if "d0CRT" in cell.methods else fast)[cell.n, cell.p] = cell.seeds
     assert [fast[size] for size in ((100, 100), (100, 500), (200, 600))] == [100, 50, 50]
     assert [fast[size] for size in ((500, 500), (500, 2000), (100, 5000))] == [20, 20, 20]
-    assert slow == dict.fromkeys(sizes, 10)
+    assert fast[200, 200] == 50
+    assert slow == dict.fromkeys(sizes, 10) | {(200, 200): 20}
     run = {name for cell in grid.cells for name in cell.methods or grid.methods}
     assert run == {*YARDSTICK, "knockoffs", "paper (PC, MCP)", "LASSO knockoffs"}
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 
 from benchmarks.data.datasets import OTHERS, SOURCES, Source, load, read_mouse, read_riboflavin
 from benchmarks.data.download import File
@@ -198,6 +199,28 @@ def test_half_of_a_non_linear_target_bends(rng):
     assert other.support.tolist() != data.support.tolist()
 
 
+@pytest.mark.parametrize("r2", [0.3, 0.7])
+def test_planted_noise_leaves_the_share_in_the_name_to_the_signal(rng, r2):
+    """Oracles: R2 of least squares on the true features; the latent sum of a planted class."""
+    X = rng.normal(size=(20_000, 20)) @ np.triu(np.full((20, 20), 0.3)) + 2
+    linear = plant(X, "any", f"linear, R2 {r2}", 0)
+    x = np.column_stack([X[:, linear.support], np.ones(20_000)])
+    left = linear.y - x @ np.linalg.lstsq(x, linear.y, rcond=None)[0]
+    assert_allclose(1 - left.var() / linear.y.var(), r2, atol=0.02)
+    bent = plant(X, "any", f"non-linear, R2 {r2}", 0)
+    z = stats.zscore(X[:, bent.support])
+    z = np.column_stack([np.tanh(2 * z), np.abs(z), np.ones(20_000)])
+    left = bent.y - z @ np.linalg.lstsq(z, bent.y, rcond=None)[0]
+    assert_allclose(1 - left.var() / bent.y.var(), r2, atol=0.02)
+    binary = plant(X, "any", f"binary, R2 {r2}", 0)
+    assert (binary.target, binary.y.sum()) == ("classes", 10_000)
+    x = stats.zscore(X[:, binary.support])
+    slopes = np.linalg.lstsq(x, binary.y - 0.5, rcond=None)[0]
+    # a median split of a normal sum keeps 2 / pi of its R2
+    assert_allclose((x @ slopes).var() / 0.25, r2 * 2 / np.pi, atol=0.02)
+    assert_allclose(np.abs(slopes) / np.abs(slopes).mean(), 1, atol=0.2)
+
+
 def r_vector(values):
     """A vector of numbers as R writes it."""
     return len(values).to_bytes(4, "big") + np.asarray(values, ">f8").tobytes()
@@ -251,26 +274,28 @@ def test_rows_of_planted_targets_are_kept(tables, tmp_path, monkeypatch):
     monkeypatch.setattr(planted, "DATASETS", ("small", "nowhere"))
     monkeypatch.setattr(planted, "COMPARED", ("paper (PC, MCP)",))
     monkeypatch.setitem(SOURCES, "nowhere", Source("nowhere", ((File("x"),),), 1, 1, read_mouse))
-    out = tmp_path / "out"
+    out, few = tmp_path / "out", ("linear", "binary, R2 0.9")
     with pytest.warns(UserWarning, match="data sets left out: nowhere"):
-        run_planted(out, 1)
+        run_planted(out, 1, responses=few)
     store = open_store(out, "planted")
     before = store.path.read_bytes()
     frame = store.frame()
-    assert len(frame) == 3 * 3
-    assert set(frame["response"]) == {"linear", "non-linear", "binary"}
+    assert len(frame) == 3 * 2
+    assert set(frame["response"]) == set(few)
     assert set(frame["level"]) == {0.1, 0.2, 0.3}
     assert set(frame["status"]) == {"ok"}
-    run_planted(out, 1, ["small"])
+    run_planted(out, 1, ["small"], responses=few)
     assert store.path.read_bytes() == before
-    run_planted(out, 2, ["small"])
+    run_planted(out, 2, ["small"], responses=few)
     assert store.path.read_bytes().startswith(before)
-    assert len(store.frame()) == 2 * 3 * 3
+    assert len(store.frame()) == 2 * 3 * 2
     assert "| small | linear | 0.10 |" in write_yardstick(out).read_text()
     with pytest.raises(ValueError, match="no data set GLIOMAS for planted targets"):
         run_planted(out, 1, ["GLIOMAS"])
     with pytest.raises(ValueError, match="no method SIS for planted targets"):
         run_planted(out, 1, ["small"], ["SIS"])
+    with pytest.raises(ValueError, match=r"no response linear, R2 0\.4 .*; linear, R2 0\.5"):
+        run_planted(out, 1, responses=["linear, R2 0.4"])
     with pytest.raises(ValueError, match="seeds=0 must be a positive integer"):
         run_planted(out, 0)
 

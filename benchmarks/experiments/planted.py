@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from joblib import delayed
@@ -24,31 +25,54 @@ COMPARED = ("smrmr", "smrmr (BY)", "SIS + BH", "knockoffs", "paper (PC, MCP)", "
 LEVELS = (0.1, 0.2, 0.3)
 N_TRUE = 10
 
+Response: TypeAlias = Callable[[Matrix, Generator], Vector]
+
 
 def _signed_sum(x: Matrix, rng: Generator) -> Vector:
     return np.asarray(x @ rng.choice([-1.0, 1.0], x.shape[1]))
 
 
-def _linear(x: Matrix, rng: Generator) -> Vector:
-    return np.asarray(_signed_sum(x, rng) + rng.standard_normal(len(x)))
-
-
-def _non_linear(x: Matrix, rng: Generator) -> Vector:
+def _half_bent(x: Matrix, rng: Generator) -> Vector:
     half = x.shape[1] // 2
-    signal = 2 * np.tanh(2 * x[:, :half]).sum(axis=1) + 2 * np.abs(x[:, half:]).sum(axis=1)
-    return np.asarray(signal + rng.standard_normal(len(x)))
+    return np.asarray(
+        2 * np.tanh(2 * x[:, :half]).sum(axis=1) + 2 * np.abs(x[:, half:]).sum(axis=1)
+    )
 
 
-def _binary(x: Matrix, rng: Generator) -> Vector:
-    total = _signed_sum(x, rng)
-    return np.asarray(total > np.median(total), dtype=np.float64)
+def _noisy(signal: Response, r2: float | None = None) -> Response:
+    """A signal and noise of standard deviation 1, or so much that the signal has a share `r2`."""
+
+    def respond(x: Matrix, rng: Generator) -> Vector:
+        mean = signal(x, rng)
+        scale = 1.0 if r2 is None else mean.std() * np.sqrt(1 / r2 - 1)
+        return np.asarray(mean + scale * rng.standard_normal(len(x)))
+
+    return respond
 
 
-RESPONSES: dict[str, tuple[Callable[[Matrix, Generator], Vector], str]] = {
-    "linear": (_linear, "continuous"),  # random signs, and noise of standard deviation 1
-    "non-linear": (_non_linear, "continuous"),  # half 2 tanh(2x), half 2|x|, and the same noise
-    "binary": (_binary, "classes"),  # whether the signed sum is above its median
+def _above_median(latent: Response) -> Response:
+    def respond(x: Matrix, rng: Generator) -> Vector:
+        total = latent(x, rng)
+        return np.asarray(total > np.median(total), dtype=np.float64)
+
+    return respond
+
+
+RESPONSES: dict[str, tuple[Response, str]] = {
+    "linear": (_noisy(_signed_sum), "continuous"),  # R2 about 0.9
+    "non-linear": (_noisy(_half_bent), "continuous"),  # half 2 tanh(2x), half 2|x|; about 0.95
+    "binary": (_above_median(_signed_sum), "classes"),  # no noise
 }
+"""Those of strong signals, with noise of standard deviation 1."""
+PLANTED: dict[str, tuple[Response, str]] = RESPONSES | {
+    **{f"linear, R2 {r2}": (_noisy(_signed_sum, r2), "continuous") for r2 in (0.3, 0.5, 0.7)},
+    **{f"non-linear, R2 {r2}": (_noisy(_half_bent, r2), "continuous") for r2 in (0.3, 0.5, 0.7)},
+    **{
+        f"binary, R2 {r2}": (_above_median(_noisy(_signed_sum, r2)), "classes")
+        for r2 in (0.3, 0.5, 0.7, 0.9)  # of the sum whose median divides the classes
+    },
+}
+"""All of them: the share R2 of the variance that is signal is part of the name."""
 
 
 def run_planted(
@@ -56,28 +80,34 @@ def run_planted(
     seeds: int,
     datasets: Sequence[str] = (),
     methods: Sequence[str] = (),
+    responses: Sequence[str] = (),
     *,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> None:
     """Compute the rows that are not yet in the folder's store.
 
-    All data sets and all methods, if none is named.
+    All data sets, all methods and all responses, if none is named.
 
     Data sets that cannot be loaded, and methods whose packages are not installed, are named in a
     warning and left out.
     """
-    for kind, named, known in (("data set", datasets, DATASETS), ("method", methods, COMPARED)):
+    for kind, named, known in (
+        ("data set", datasets, DATASETS),
+        ("method", methods, COMPARED),
+        ("response", responses, tuple(PLANTED)),
+    ):
         if unknown := set(named) - set(known):
             raise ValueError(
                 f"there is no {kind} {', '.join(sorted(unknown))} for planted targets. Use "
-                f"{', '.join(known)}."
+                f"{'; '.join(known)}."
             )
     if seeds < 1:
         raise ValueError(f"seeds={seeds} must be a positive integer.")
     store = open_store(folder, "planted")
     store.begin()
-    due = store.due(planted_tasks(datasets or DATASETS, methods or COMPARED, seeds))
+    wanted = (datasets or DATASETS, methods or COMPARED, responses or tuple(PLANTED))
+    due = store.due(planted_tasks(*wanted, seeds))
     data = loaded((task[0]["dataset"] for task in due), progress)
     distinct = {name: data[name].X[:, distinct_columns(data[name].X)] for name in data}
     calls = [
@@ -88,7 +118,9 @@ def run_planted(
     keep_rows("planted targets", store, calls, jobs, progress)
 
 
-def planted_tasks(datasets: Sequence[str], methods: Sequence[str], seeds: int) -> list[list[Row]]:
+def planted_tasks(
+    datasets: Sequence[str], methods: Sequence[str], responses: Sequence[str], seeds: int
+) -> list[list[Row]]:
     """Keys of the rows to compute, those of one target together; seed by seed."""
     names = installed(methods)
     return [
@@ -101,7 +133,7 @@ def planted_tasks(datasets: Sequence[str], methods: Sequence[str], seeds: int) -
         for about in (
             {"dataset": dataset, "response": response}
             for dataset in datasets
-            for response in RESPONSES
+            for response in responses
         )
     ]
 
@@ -120,7 +152,7 @@ def plant(X: Matrix, dataset: str, response: str, seed: int) -> Simulation:
     """A target from ten columns of X, drawn by the seed and standardised."""
     rng = np.random.default_rng(seed_of(f"{dataset}, {response}", seed))
     support = np.sort(rng.choice(X.shape[1], N_TRUE, replace=False))
-    respond, target = RESPONSES[response]
+    respond, target = PLANTED[response]
     order = rng.permutation(support)  # which of them bend is left to chance
     x = X[:, order]
     x = (x - x.mean(axis=0)) / x.std(axis=0)

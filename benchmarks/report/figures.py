@@ -52,6 +52,8 @@ RIVALS = {
     "LASSO knockoffs": ("#8c6d46", "h"),
     "MLR knockoffs": ("#c9a66b", "h"),
     "d0CRT": ("#1b7f4b", "v"),
+    "d0CRT (logistic)": ("#7fc08a", "v"),
+    "CRT-logit": ("#b7dcbd", "v"),
     "GCM": ("#6a3d9a", "P"),
     "T-Rex": ("#d9742b", "d"),
     "SIS + BH": ("#40444c", "X"),

@@ -94,9 +94,9 @@ def methods_table(frame: Any, table: Any) -> str:
         lambda names: ", ".join(sorted({name for name in names if name}))
     )
     rows = []
+    smallest = table[["n", "p"]].drop_duplicates().sort_values(["n", "p"]).head(2)
     for method, part in table.groupby("method", sort=False):
         row = {"method": method, "version": versions[method], **_judged(part)}
-        smallest = part[["n", "p"]].drop_duplicates().sort_values(["n", "p"]).head(2)
         for n, p in smallest.to_numpy().tolist():
             here = part[(part["n"] == n) & (part["p"] == p)]
             row[f"seconds at n={n}, p={p}"] = number(here["seconds"].mean())

@@ -75,7 +75,7 @@ def main(n_copies=4, table="cells", step=1):
             row = results.rows[i]
             near = results.neighbours.take([i])
             E = distillation.without(np.array([row])).residuals
-            given = inputs.Z, np.array([row]), near, E, inputs.covariate_basis
+            given = inputs.Z, np.array([row]), near, E, [inputs.covariate_basis]
             ((_, found),) = residuals_of(*given)
             Z[row] = copied(found, similar, rng)[0]
             ((_, again),) = residuals_of(Z, *given[1:])

@@ -96,7 +96,7 @@ def sparse(folder):
     return X, dense[:, 0] + dense[:, 5] - dense[:, 9] + 0.5 * rng.normal(size=150)
 
 
-def more_columns_than_fit(folder):
+def more_columns(folder):
     return drawn("1.a", 80, 1300, 42)
 
 
@@ -132,7 +132,7 @@ CASES = {
     "categories": (categories, Recipe(fdr=0.1, target="continuous")),
     "ties": (of_three_levels, DEFAULT),
     "sparse": (sparse, DEFAULT),
-    "more columns": (more_columns_than_fit, DEFAULT),
+    "more columns": (more_columns, DEFAULT),
     "many rows": (many_rows, DEFAULT),
     "skewed": (skewed, DEFAULT),
     "source": (of_columns_on_disk, DEFAULT),

@@ -187,6 +187,7 @@ def test_anndata_holds_a_column_per_layer():
     assert {"0", "1", "2"} <= set(adata.uns["smrmr"]["markers_alone"]["ill"])
 
 
+@pytest.mark.filterwarnings("ignore:the first principal component")  # which y is, here
 @pytest.mark.slow
 def test_intervals_of_associated_features_hold_the_effect():
     """Law: of the intervals of selected features 95% hold the true correlation, within 3 SE."""

@@ -24,6 +24,7 @@ MODULES = (
 RETURNED = (
     "smrmr.paper.solver.",
     "smrmr.controllers.",
+    "smrmr.independence.",
     "smrmr.selection.layers.",
     "smrmr.layers.",
 )  # where values that functions return are at home

@@ -11,8 +11,10 @@ from recipes import recipe
 from smrmr import Recipe, select
 from smrmr.report import render
 from smrmr.report.checks import checked
-from smrmr.report.conditional.checks import histogram_verdict
+from smrmr.report.conditional.checks import histogram_verdict, own_verdict
 from smrmr.report.figures import REPORT_PARTS
+from smrmr.rows.checks import RowChecks
+from smrmr.rows.repeats import Repeats
 from test_report import Page, reweighted
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
@@ -80,10 +82,23 @@ def test_checks_of_residuals_are_reported(tested):
     assert verdict(changed(tested, settings=off), "residuals").word == "not tested"
 
 
+def test_features_that_others_predict_are_named(rng):
+    """Oracle: how they were made: one is the sum of ten others and a little noise."""
+    X = rng.standard_normal((150, 12))
+    X[:, 11] = X[:, :10].sum(axis=1) + 0.1 * rng.standard_normal(150)
+    found = select(X, rng.standard_normal(150), Recipe(alike="none"))
+    said = own_verdict(found)
+    assert said.word == "look at this"
+    assert "x11" in said.text
+    assert "0 of 1 were tested with their group" in said.text
+    assert own_verdict(select(X[:, :10], X[:, 0] ** 3, Recipe())).word == "fine"
+
+
 def test_fits_that_explain_nothing_are_to_be_looked_at(tested):
     (fit,) = tested.evidence.fits
     for share, word in ((0.62, "fine"), (0.01, "look at this"), (-0.3, "look at this")):
-        said = verdict(changed(tested, fits=(replace(fit, explained={"LASSO": share}),)), "fits")
+        fit = replace(fit, explained={"LASSO": share}, errors={"LASSO": 0.05}, taken="LASSO")
+        said = verdict(changed(tested, fits=(fit,)), "fits")
         assert said.word == word
         assert ("62%" in said.text) == (share == 0.62)
 
@@ -144,11 +159,18 @@ def test_what_adjusting_took_away_is_named(tested):
         verdict(tested, "adjusting")  # nothing was adjusted for
 
 
-def test_independence_of_rows_is_stated_and_not_tested(tested, filtered):
+def test_independence_of_rows_is_stated(tested, filtered):
     for found in (tested, filtered):
         said = verdict(found, "rows")
-        assert said.word == "not tested"
-        assert "no sample was measured twice" in said.text
+        assert said.word == "fine"
+        assert "That is no proof. Rows are independent of each other" in said.text
+        unasked = verdict(replace(found, row_checks=RowChecks()), "rows")
+        assert unasked.word == "not tested"
+        assert "no sample was measured twice" in unasked.text
+    repeated = RowChecks(Repeats(n_rows=80, n_equal=80, inflation=2.0))
+    said = verdict(replace(tested, row_checks=repeated), "rows")
+    assert said.word == "look at this"
+    assert said.text.startswith("80 of 80 rows are equal to another row.")
     grouped = replace(tested, row_comparison="means", n_groups_of_rows=20)
     assert "Groups are independent of each other" in verdict(grouped, "rows").text
 

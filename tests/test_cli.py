@@ -67,7 +67,7 @@ def test_demo_counts_true_false_and_missed_features(options, tmp_path, monkeypat
     assert shown == list(zip(selected, truths, strict=True))[:12]
 
 
-@pytest.mark.parametrize("options", [["--n", "20"], ["--n", "60", "--control", "knockoffs"]])
+@pytest.mark.parametrize("options", [["--n", "18"], ["--n", "60", "--control", "knockoffs"]])
 def test_demo_says_that_nothing_was_found(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = invoke("demo", "--design", "1.a", "--p", "50", "--fdr", "0.05", *options)

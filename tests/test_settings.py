@@ -112,6 +112,7 @@ def test_a_recipe_writes_every_choice():
         "alike": "auto",
         "feature_groups": None,
         "always_keep": None,
+        "only": None,
         "keep_data": False,
         "max_memory": "1GB",
         "n_jobs": 2,

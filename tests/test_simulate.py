@@ -84,8 +84,9 @@ OWN = {  # E[y | x] of the designs that are not the paper's, from the ten true f
     "proxy": lambda x: x.sum(axis=1),
 }
 LOGITS = {"three classes": 3, "six classes": 6}
-ODD = {"null", "cos", "variance", "many classes", *LOGITS}  # with other supports, noise or targets
-CHAINED = ("even", "mixed", "cos", "variance", "many classes", "null", *LOGITS)
+DRAWN = ("weak", "logistic")  # each draw chooses the support
+ODD = {"null", "cos", "variance", "many classes", *LOGITS, *DRAWN}  # of other supports or targets
+CHAINED = ("even", "mixed", "cos", "variance", "many classes", "null", *LOGITS, *DRAWN)
 
 
 @pytest.mark.parametrize("design", [*OWN, "null"])
@@ -190,11 +191,50 @@ def test_classes_are_drawn_by_a_multinomial_logit(design, n_classes):
     assert_allclose(fitted.intercept_, 0, atol=0.2)
 
 
-def test_same_seed_same_draw():
-    a, b = (smrmr.simulate("2.a", 30, 40, random_state=7) for _ in range(2))
+@pytest.mark.parametrize("design", DRAWN)
+def test_every_draw_chooses_ten_positions(design):
+    """Oracle: each of 20 positions is among ten drawn in half of the draws."""
+    supports = [smrmr.simulate(design, 3, 20, random_state=seed).support for seed in range(400)]
+    assert all(len(set(s.tolist())) == 10 and (np.diff(s) > 0).all() for s in supports)
+    assert_allclose(np.bincount(np.concatenate(supports), minlength=20) / 400, 0.5, atol=0.1)
+    with pytest.raises(ValueError, match="10 features"):
+        smrmr.simulate(design, 3, 9)
+
+
+def test_weak_is_linear_with_random_signs():
+    """Oracle: least squares on the true features: slopes of 1 or -1, noise of 3."""
+    draws = [smrmr.simulate("weak", 20_000, 60, random_state=seed) for seed in range(4)]
+    slopes = np.empty((4, 10))
+    for data, slope in zip(draws, slopes, strict=True):
+        x = data.X[:, data.support]
+        slope[:] = np.linalg.lstsq(x, data.y, rcond=None)[0]
+        noise = data.y - x @ slope.round()
+        assert_allclose([noise.mean(), noise.std()], [0, 3], atol=0.07)
+        others = np.delete(data.X, data.support, axis=1)
+        assert np.abs(np.corrcoef(noise, others, rowvar=False)[0, 1:]).max() < 0.04
+    assert_allclose(np.abs(slopes), 1, atol=0.12)
+    assert 8 < (slopes > 0).sum() < 32
+
+
+def test_logistic_has_log_odds_of_a_signed_sum():
+    """Oracle: scikit-learn's logistic regression, whose slopes are 1 or -1, and intercept 0."""
+    data = smrmr.simulate("logistic", 20_000, 60, random_state=13)
+    fitted = LogisticRegression(C=np.inf).fit(data.X, data.y)
+    true = np.isin(np.arange(60), data.support)
+    assert data.target == "classes"
+    assert_allclose(np.abs(fitted.coef_[0, true]), 1, atol=0.1)
+    assert_allclose(fitted.coef_[0, ~true], 0, atol=0.1)
+    assert_allclose(fitted.intercept_, 0, atol=0.1)
+    assert len(set(np.sign(fitted.coef_[0, true]))) == 2
+
+
+@pytest.mark.parametrize("design", ["2.a", "weak"])
+def test_same_seed_same_draw(design):
+    a, b = (smrmr.simulate(design, 30, 40, random_state=7) for _ in range(2))
     assert_array_equal(a.X, b.X)
     assert_array_equal(a.y, b.y)
-    assert (smrmr.simulate("2.a", 30, 40, random_state=8).X != a.X).any()
+    assert_array_equal(a.support, b.support)
+    assert (smrmr.simulate(design, 30, 40, random_state=8).X != a.X).any()
 
 
 def test_bad_designs_are_refused():

@@ -214,6 +214,30 @@ def test_rare_values_and_classes_keep_the_level(rng):
         assert np.mean(p <= 0.05) > 0.03
 
 
+def test_strata_of_equal_fitted_values_do_not_hang_on_the_last_bit(rng):
+    """Oracle: fitted values of few levels, moved by what rounding may do, have the same strata.
+
+    Nor do rows of one level follow the order in which they stand, which is that of the target.
+    """
+    n, fitted = 140, rng.integers(3, size=(6, 140)) * 0.37
+    x, E = (rng.random((6, n)) < 0.3) * 1.0, np.sort(rng.standard_normal((1, n)))
+    alone, breaker = pairs_alone(x, E), 1e-9 * rng.standard_normal(n)
+
+    def p(fitted):
+        rank = np.ones(6, int)
+        return tied_p_values(
+            ResidualPairs(
+                alone.features, alone.targets, rank, alone.feature_order, breaker, 0, fitted
+            )
+        )[0]
+
+    moved = fitted + 1e-16 * rng.integers(-3, 4, size=fitted.shape)
+    assert (np.argsort(moved, kind="stable") != np.argsort(fitted, kind="stable")).any()
+    assert_allclose(p(moved), p(fitted), rtol=1e-9)
+    # without differences of level, the spread of the target within strata is that of all rows
+    assert_allclose(p(np.zeros((6, n))), p(None), atol=0.15)
+
+
 def test_a_column_that_does_not_vary_says_nothing(rng):
     """Oracle: p-values of the other column, and 1."""
     x = (rng.random((5, 80)) < 0.3) * 1.0

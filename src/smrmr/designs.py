@@ -149,6 +149,10 @@ def _same_sign(x: Matrix) -> Vector:
     return np.asarray(np.sign(x[:, ::2] * x[:, 1::2]).sum(axis=1))
 
 
+def _lines_and_product(x: Matrix) -> Vector:
+    return np.asarray(x[:, 0] + x[:, 1] + x[:, 2] * x[:, 3])
+
+
 def _steps_and_even(x: Matrix) -> Vector:
     return np.asarray(2 * np.tanh(2 * x[:, :5]).sum(axis=1) + 2 * np.abs(x[:, 5:]).sum(axis=1))
 
@@ -226,6 +230,10 @@ DESIGNS: dict[str, Design] = {
     "many classes": Design(TENS, _chained, _largest_sum, "classes"),
     "three classes": Design(TENS, _chained, _logit(3), "classes"),
     "six classes": Design(TENS, _chained, _logit(6), "classes"),
+    "products": Design(FOUR, _independent, _noisy(lambda x: (x[:, ::2] * x[:, 1::2]).sum(axis=1))),
+    "xor": Design((0, 10), _independent, _noisy(_same_sign)),
+    "xor classes": Design((0, 10), _independent, lambda x, rng: _same_sign(x) > 0, "classes"),
+    "lines and product": Design(FOUR, _independent, _noisy(_lines_and_product)),
     "weak": Design(10, _chained, _weak),
     "logistic": Design(10, _chained, _logistic, "classes"),
 }

@@ -130,6 +130,7 @@ def select(
         coordinates=coordinates,
         always_keep=recipe.always_keep,
         only=recipe.only,
+        partners=recipe.partners,
     )
     folder = None if run_dir is None else Path(run_dir)
     about = identity_of(study, recipe.settings, recipe.controller.repeatable, rng) if folder else {}

@@ -60,6 +60,10 @@ class Recipe:
         Names or positions of the features of interest: these are tested given all others, and all
         others are adjusted for and not tested. Copies of a feature of interest are tested with it,
         and look-alikes are grouped among features of interest alone. Of tests only.
+    partners
+        What features may act together with, so that their effect depends on it: ``"all"`` other
+        features and covariates, ``"none"``, or names of features and covariates, such as
+        ``["treatment"]``. The fewer they are, the weaker an interaction can be found. Of tests only.
     keep_data
         Keep values of the best features, and the target, in the result, so that figures
         can show single rows. Otherwise the result, its pickles and reports hold summaries that
@@ -99,6 +103,7 @@ class Recipe:
     feature_groups: Any = None
     always_keep: Any = None
     only: Any = None
+    partners: Any = "all"
     keep_data: bool = False
     max_memory: str | int = "1GB"
     n_jobs: int | None = None

@@ -8,7 +8,13 @@ import numpy as np
 
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers.problem import Shape
-from .statistics import ResidualPairs, Statistic, gcm_p_values, joint_gcm_p_values
+from .statistics import (
+    ResidualPairs,
+    Statistic,
+    gcm_p_values,
+    joint_gcm_p_values,
+    needs_partners,
+)
 from .statistics.tied import tied_p_values
 
 MIN_RESIDUAL_VARIANCE = 0.05  # below this share of its variance a column is not tested
@@ -31,7 +37,7 @@ def p_values(
     column without ties of under 5% residual variance is not tested: its residual may be misfit of
     lines and splines rather than noise.
     """
-    alone, joint = _by_columns(statistics, len(columns))
+    alone, joint, of_partners = _by_kind(statistics, len(columns))
     own = [_of_one(pairs, alone, shape) for pairs in columns]
     together = [one.p_values(columns[0]) for one in joint]
     if tied.any():
@@ -43,25 +49,43 @@ def p_values(
     testable = residual_variance > np.where(tied, 0.0, MIN_RESIDUAL_VARIANCE)
     testable &= columns[0].freedom > 0
     found = _of_all(own, together, _weights(joint, shape))
+    found = _with_partners(found, columns[0], of_partners, shape)
     return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
 
 
 def all_gcm_p_values(
     columns: Sequence[ResidualPairs], statistics: Sequence[Statistic], shape: Shape
 ) -> Vector:
-    """What the generalised covariance measure makes of all columns of the target, (k,)."""
-    _, joint = _by_columns(statistics, len(columns))
+    """What the generalised covariance measure makes of all columns of the target, (k,).
+
+    Interactions are taken as they are given.
+    """
+    _, joint, of_partners = _by_kind(statistics, len(columns))
     own = [gcm_p_values(pairs, shape.uses_absolute_values) for pairs in columns]
     together = [joint_gcm_p_values(columns[0])] * len(joint)
-    return _of_all(own, together, _weights(joint, shape))
+    found = _of_all(own, together, _weights(joint, shape))
+    return _with_partners(found, columns[0], of_partners, shape)
 
 
-def _by_columns(
+def _by_kind(
     statistics: Sequence[Statistic], n_columns: int
-) -> tuple[list[Statistic], list[Statistic]]:
-    """Statistics of single columns of the target, and those of several together."""
-    alone = [one for one in statistics if not one.all_columns]
-    return alone, [one for one in statistics if one.all_columns and n_columns > 1]
+) -> tuple[list[Statistic], list[Statistic], list[Statistic]]:
+    """Statistics of single columns of the target, of several together, and of partners."""
+    of_partners = [one for one in statistics if needs_partners(one)]
+    others = [one for one in statistics if not needs_partners(one)]
+    alone = [one for one in others if not one.all_columns]
+    return alone, [one for one in others if one.all_columns and n_columns > 1], of_partners
+
+
+def _with_partners(
+    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape
+) -> Vector:
+    """p-values combined with those of features that act together with partners."""
+    if not statistics:
+        return p
+    weights = _weights(statistics, shape)
+    every = np.stack([p, *(one.p_values(pairs) for one in statistics)])
+    return combine(every, np.array([1 - sum(weights), *weights])[:, None])
 
 
 def _of_all(own: list[Vector], together: list[Vector], weights: list[float]) -> Vector:

@@ -25,11 +25,18 @@ from ..types import Indices, Vector
 from .combine import combine_groups
 from .distillers import DISTILLERS, Distillation, Distiller, as_distillers
 from .evidence import ConditionalEvidence, Fit
+from .feature_pairs import FeaturePairs, pair_up
 from .inputs import Inputs, prepare_inputs
 from .marginal import unadjusted_relevance
 from .passes import Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
-from .statistics import DEFAULT_STATISTICS, STATISTICS, Statistic, as_statistics
+from .statistics import (
+    DEFAULT_STATISTICS,
+    STATISTICS,
+    Statistic,
+    as_statistics,
+    needs_partners,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +65,8 @@ class ConditionalTests:
     statistics
         How residuals are compared: any of ``"pc"``, ``"hsic"``, ``"dcor"``, ``"linear"``,
         ``"spread"`` and ``"absolute"``, and for several classes or outputs together ``"joint"`` and
-        ``"joint_absolute"``, joined by ``+``, or a list that may hold a `Permutation` or objects
-        with ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
+        ``"joint_absolute"``, for features that act together with others ``"interaction"``, joined
+        by ``+``, or a list that may hold a `Permutation` or objects with ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
     rule
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the
@@ -112,7 +119,7 @@ class ConditionalTests:
         object.__setattr__(self, "distillers", as_distillers(self.distillers))
         object.__setattr__(self, "statistics", as_statistics(self.statistics))
         object.__setattr__(self, "rule", as_rule(self.rule))
-        if all(one.all_columns for one in self.statistics):
+        if all(one.all_columns and not needs_partners(one) for one in self.statistics):
             raise Problem(
                 f"{setting('statistics', self.statistics)} compares all columns of the target at "
                 "once, and a target may have one.",
@@ -241,6 +248,20 @@ def _tell_cost(n_fits: int, seconds: float) -> None:
         warn(f"{cost} of one core. Fewer folds or a faster estimator would cost less.")
 
 
+def _pairs(inputs: Inputs, results: Results, tested: Indices, n_features: int) -> FeaturePairs:
+    """Pairs of features, by position in X; covariates follow after the last."""
+    found, n = results.pairs, n_features + inputs.n_covariates
+    is_tested, is_partner = np.zeros((2, n), np.bool_)
+    is_tested[tested] = True
+    is_partner[inputs.positions(inputs.partners, n_features)] = inputs.interacting
+    rows = inputs.positions(found.rows, n_features)
+    partners = inputs.positions(found.partners, n_features)
+    n_columns = np.bincount(inputs.positions(np.arange(len(inputs.Z)), n_features), minlength=n)
+    n_columns = np.maximum(n_columns, 1)  # of levels of categories the best, by Bonferroni's rule
+    p = np.minimum(found.p * n_columns[rows] * n_columns[partners], 1.0)
+    return pair_up(rows, partners, p, found.effects, is_tested, is_partner)
+
+
 def _evidence(
     inputs: Inputs,
     fitted: Distillation,
@@ -292,6 +313,8 @@ def _evidence(
         neighbours=spread(neighbours, -1),
         similarity=spread(similarity, 0.0),
         tested=np.sort(features),
+        p_of_interaction=spread(results.p_of_interaction[best[0]], 1.0),
+        pairs=_pairs(inputs, results, features, len(alone.relevance)),
         spread_share=float(results.goes_with_spread.mean()),
         excess=spread(results.excess[best[0]], 0.0),
         raised=np.unique(inputs.features[inputs.feature_of[results.rows[results.dependent]]]),

@@ -11,6 +11,7 @@ import numpy as np
 from ..decision import Decision
 from ..features.groups import MembersByNumber
 from ..types import Indices, Matrix, Vector
+from .feature_pairs import FeaturePairs
 from .rules import Rule, as_rule, decide_by_rule
 
 
@@ -81,6 +82,10 @@ class ConditionalEvidence:
     excess
         How far the residuals of a feature and of the target go together across rows of nearly the
         same covariates, in standard deviations; 0 without covariates or for large p-values.
+    p_of_interaction
+        p-value of each feature with any partner, given all others: part of its p-value.
+    pairs
+        Pairs of features that may act together.
     tested, raised
         Features that were tested, and those whose p-value was raised because their residual still
         depends on another feature, or on the spread of the row.
@@ -106,6 +111,8 @@ class ConditionalEvidence:
     similarity: Matrix
     spread_share: float
     excess: Vector
+    p_of_interaction: Vector
+    pairs: FeaturePairs
     tested: Indices
     raised: Indices
     categories: Indices

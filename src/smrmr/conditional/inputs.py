@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,9 @@ from .model_columns import fit_problems, rank_columns
 from .residuals import Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
 from .scores import draw_tie_breakers, standardised
-from .statistics import Statistic
+from .statistics import Interactions, PartnerProducts, Statistic, needs_partners, partner_scores
+from .statistics.interaction import N_KEPT
+from .statistics.rank_covariances import ranks_of, scores_by_rank
 
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
@@ -38,6 +40,7 @@ class Comparison:
 
     `p` are p-values against all columns of the target, (k,); `p_by_target` and `correlation` are
     (k, q); `gcm` are p-values of the generalised covariance measure where it was asked for, else 0.
+    `interactions` is how the columns act together with partners, if that was asked.
     `freedom` are degrees of freedom of the correlations, 0 where there is no residual.
     `residual_variance` and `residuals` have a row per column.
     """
@@ -49,6 +52,7 @@ class Comparison:
     freedom: Vector
     residual_variance: Vector
     residuals: Matrix
+    interactions: Interactions | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +89,10 @@ class Inputs:
         Breaks ties of features and of the target.
     statistics
         What the tests compare residuals by.
+    partners
+        What features may act together with: rows of `Z` by number, then `covariate_columns`.
+    covariate_columns, covariate_of
+        Numbers and levels of covariates, standardised, one row each, and the covariate of each.
     row_neighbours
         Rows of nearly the same covariates; none without covariates.
     """
@@ -101,6 +109,9 @@ class Inputs:
     tied: Mask
     tie_breakers: tuple[Vector, Vector]
     statistics: tuple[Statistic, ...]
+    partners: Indices
+    covariate_columns: Matrix
+    covariate_of: Indices
     row_neighbours: RowNeighbours | None = None
 
     @cached_property
@@ -152,12 +163,15 @@ class Inputs:
         E: NDArray[np.float64],
         shape: Shape,
         gcm_up_to: float = 0.0,
+        products: PartnerProducts | None = None,
+        hypothesis_of: Indices | None = None,
     ) -> Comparison:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
         `commons` is what features outside the hypothesis of each share. `E` is (q, n), or
         (q, rows, n); `shape` is what the fit says that they come from. Rows without ties whose
-        p-value is at most `gcm_up_to` have one of the generalised covariance measure too.
+        p-value is at most `gcm_up_to` have one of the generalised covariance measure too. With
+        `products` of residuals and partners it is asked how rows act together with these.
         """
         k, q = len(rows), len(E)
         p, gcm = np.ones(k), np.zeros(k)
@@ -165,11 +179,18 @@ class Inputs:
         freedom, variance, values = np.zeros(k), np.zeros(k), np.empty((k, self.n_rows))
         of = {id(one): np.concatenate([self.covariate_basis, one.vectors]) for one in commons}
         bases = [of[id(one)] for one in commons]
-        for some, found in residuals_of(self.Z, rows, neighbours, E, bases):
+        parts = list(residuals_of(self.Z, rows, neighbours, E, bases))
+        for some, found in parts:
             variance[some], values[some] = found.variance, found.values
+        together = robust = None
+        if products is not None and hypothesis_of is not None:
+            together = self._interactions(rows, values, products, hypothesis_of, gcm_up_to > 0)
+            together, robust = together
+        for some, found in parts:
             own = some.start + found.with_residual
             if len(own):
-                pairs = list(found.pairs(self.tie_breakers))
+                mine = None if together is None else together.take(some)
+                pairs = list(found.pairs(self.tie_breakers, mine))
                 tied = self.tied[rows[own]]
                 tests = p_values(pairs, self.statistics, shape, tied, variance[own])
                 p[own], by_target[own] = tests
@@ -177,9 +198,86 @@ class Inputs:
                 freedom[own] = pairs[0].freedom
                 small = (p[own] <= gcm_up_to) & ~tied
                 if small.any():
-                    some_pairs = [one.take(small) for one in pairs]
+                    safe = None if robust is None else robust.take(own[small])
+                    some_pairs = [replace(one.take(small), interactions=safe) for one in pairs]
                     gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, shape)
-        return Comparison(p, gcm, by_target, correlation, freedom, variance, values)
+        return Comparison(p, gcm, by_target, correlation, freedom, variance, values, together)
+
+    def partition_with(self, hypothesis: int) -> Indices:
+        """The finest partition that has a hypothesis."""
+        return next(numbers for numbers in self.hypotheses if (numbers == hypothesis).any())
+
+    @property
+    def interacting(self) -> bool:
+        """Whether it is asked how features act together."""
+        return any(map(needs_partners, self.statistics)) and len(self.partners) > 0
+
+    def products_with(
+        self, E: Matrix, hypothesis_of: Indices, which: Indices | None = None
+    ) -> PartnerProducts:
+        """Products of residuals of the target, (q, n), with all partners, or with some of them.
+
+        All are in single precision, which is enough to tell the best of them.
+        """
+        if self.target.is_class is None:
+            order = np.argsort(E + self.tie_breakers[1], axis=1)
+            E = scores_by_rank(self.n_rows)[ranks_of(order)]
+        if which is None:
+            which, scores = self.partners, self.partner_scores32
+        else:
+            scores = partner_scores(self._partner_values(which), np.float64)
+        return PartnerProducts.of(E, scores, which, self._with_covariates(hypothesis_of)[which])
+
+    def positions(self, numbers: Indices, n_features: int) -> Indices:
+        """Positions in X of features by rows of `Z`; covariates follow after the last feature."""
+        every = [self.features[self.feature_of], n_features + self.covariate_of]
+        return np.asarray(np.concatenate(every)[numbers])
+
+    @property
+    def n_covariates(self) -> int:
+        """Number of covariates that may be partners."""
+        return int(self.covariate_of.max(initial=-1)) + 1
+
+    def _with_covariates(self, hypothesis_of: Indices) -> Indices:
+        """Hypotheses of rows of `Z`, and none for covariates."""
+        return np.concatenate([hypothesis_of, np.full(len(self.covariate_of), -1)])
+
+    def _partner_values(self, which: Indices) -> Matrix:
+        """Values of partners by number."""
+        found = np.empty((len(which), self.n_rows))
+        of_features = which < len(self.Z)
+        found[of_features] = self.Z[which[of_features]]
+        found[~of_features] = self.covariate_columns[which[~of_features] - len(self.Z)]
+        return found
+
+    @cached_property
+    def partner_scores32(self) -> Matrix:
+        """What partners are multiplied by, in single precision."""
+        return partner_scores(self._partner_values(self.partners), np.float32)
+
+    def _interactions(
+        self,
+        rows: Indices,
+        residuals: Matrix,
+        products: PartnerProducts,
+        hypothesis_of: Indices,
+        is_last: bool,
+    ) -> tuple[Interactions, Interactions | None]:
+        """How rows act together with partners; the same for residuals of unequal spread, at last.
+
+        Rows with ties have such residuals.
+        """
+        mine = hypothesis_of[rows]
+        of_partners = self._with_covariates(hypothesis_of)
+        inside = np.bincount(of_partners[self.partners] + 1, minlength=mine.max() + 2)[mine + 1]
+        n_outside, most = len(self.partners) - inside, len(products.partners)
+        products = replace(products, hypothesis_of=of_partners[products.partners])
+        found = products.compare(residuals, mine, n_outside, most if is_last else min(most, N_KEPT))
+        if not is_last:
+            return found, None
+        robust = products.robust(residuals, found)
+        p = np.where(self.tied[rows, None], robust.p_of_partners, found.p_of_partners)
+        return replace(found, p_of_partners=p), robust
 
 
 def prepare_inputs(
@@ -211,6 +309,7 @@ def prepare_inputs(
     largest_group = int(np.bincount(group[by_association][feature_of]).max())
     n_fitted = min(len(Z), most_in_fit(len(order)) + largest_group)
     Z, target = Z[rows], take_rows(study.target, order)
+    covariate_columns, covariate_of = _covariate_columns(study, order)
     return Inputs(
         Z=Z,
         covariate_basis=covariate_basis,
@@ -226,8 +325,31 @@ def prepare_inputs(
         tied=tied[rows],
         tie_breakers=draw_tie_breakers(len(order)),
         statistics=valid_statistics(study, by_content.columns, statistics),
+        partners=_partners(study, groups, features[feature_of], covariate_of),
+        covariate_columns=covariate_columns,
+        covariate_of=covariate_of,
         row_neighbours=_row_neighbours(study, by_content),
     )
+
+
+def _covariate_columns(study: Study, order: Indices) -> tuple[Matrix, Indices]:
+    """Numbers and levels of covariates, one row each, and the covariate of each."""
+    if study.covariates is None:
+        return np.empty((0, len(order))), np.empty(0, np.intp)
+    columns, owners = study.covariates.take(order).one_by_one
+    return standardised(columns.T), owners
+
+
+def _partners(
+    study: Study, groups: Groups, features: Indices, covariate_of: Indices
+) -> Indices:
+    """What features may act together with, by number; `features` are those of the rows of Z."""
+    positions = np.concatenate([features, study.columns.n_columns + covariate_of])
+    if study.partners is None:
+        return np.arange(len(positions))
+    leaders = np.arange(study.columns.n_columns + int(covariate_of.max(initial=-1)) + 1)
+    leaders[: study.columns.n_columns] = groups.copies.leaders
+    return np.flatnonzero(np.isin(positions, leaders[study.partners]))
 
 
 def _row_neighbours(study: Study, rows: Rows) -> RowNeighbours | None:

@@ -21,7 +21,7 @@ from .distillers.problem import Shape
 from .model_columns import ModelColumns, rank_columns
 from .residuals import Neighbours, residuals_of
 from .scores import draw_tie_breakers, row_order, target_columns
-from .statistics import Statistic
+from .statistics import Linear, Statistic, needs_partners
 from .statistics.rank_covariances import largest_projection_covariance
 
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of features that are tested together
@@ -60,7 +60,7 @@ def marginal_tests(
     features = copies.modelled
     with work.stage("alone", steps=True), one_blas_thread():
         rows = Rows.of(study, row_content(ranks, features))
-        statistics = valid_statistics(study, rows.columns, statistics)
+        statistics = valid_statistics(study, rows.columns, _of_single(statistics))
         found = _alone(ranks, features, rows, statistics, work)
     nominal = study.columns.nominal
     return MarginalTests(
@@ -167,6 +167,11 @@ def _by_feature(found: _Alone, feature_of: Indices) -> _Alone:
         found.p_by_target[:, best],
         found.effects[:, best],
     )
+
+
+def _of_single(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:
+    """The statistics that look at a feature alone, or the correlation if there is none."""
+    return tuple(one for one in statistics if not needs_partners(one)) or (Linear(),)
 
 
 def _for_groups_of_rows(statistics: tuple[Statistic, ...]) -> tuple[Statistic, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,45 @@ from .distillers import Distillation, Distilled
 from .inputs import Inputs
 from .residual_checks import MANY_WIDE, SPREAD_ALPHA, residual_is_dependent, row_spread_p_values
 from .residuals import Neighbours, find_neighbours, penalty
+from .statistics import Interactions, PartnerProducts
 
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
 N_SHOWN = 2  # neighbours of a feature that are reported
-TESTED_AGAIN = ("p", "p_by_target", "effects", "freedom", "residual_variance", "excess")
+KEPT_PAIR = 0.01  # p-value up to which a pair of features is remembered
+TESTED_AGAIN = (
+    "p",
+    "p_by_target",
+    "effects",
+    "freedom",
+    "residual_variance",
+    "excess",
+    "p_of_interaction",
+)
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
+
+
+@dataclass(frozen=True, eq=False)
+class DirectedPairs:
+    """Rows of Z whose effect depends on a partner: one entry for each row and partner.
+
+    `p` are p-values of single pairs, `effects` correlations of the row's residual with the product
+    of the target's residual and the partner.
+    """
+
+    rows: Indices
+    partners: Indices
+    p: Vector
+    effects: Vector
+
+    @classmethod
+    def joined(cls, parts: list[DirectedPairs]) -> DirectedPairs:
+        """Those of several parts."""
+        none = cls(*(np.empty(0, kind) for kind in (np.intp, np.intp, float, float)))
+        every = zip(*(vars(part).values() for part in [none, *parts]), strict=True)
+        return cls(*(np.concatenate(column) for column in every))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +85,13 @@ class Results:
     most_similar, similarity
         The neighbours that correlate most with it beyond chance, two at most, -1 for none, and
         their correlations, 0 where there is none.
+    best_partners
+        The partners that each entry acts together with most, -1 for none, (entries, most); without
+        columns if that was not asked.
+    p_of_interaction
+        p-value of the entry with any partner, 1 if that was not asked.
+    pairs
+        Pairs of entries of the finest partition that were tested against a fit without them.
     p_of_hypotheses
         p-value of each hypothesis.
     goes_with_spread
@@ -75,6 +114,9 @@ class Results:
     residual_variance: Vector
     most_similar: Indices
     similarity: Matrix
+    best_partners: Indices
+    p_of_interaction: Vector
+    pairs: DirectedPairs
     p_of_hypotheses: Vector
     goes_with_spread: Mask
     excess: Vector
@@ -93,6 +135,24 @@ class Shared:
     inputs: Inputs
     distillation: Distillation
     results: Results | None = None
+
+    @cached_property
+    def products(self) -> PartnerProducts | None:
+        """Products of partners with the residuals of the fit to all features."""
+        if not self.inputs.interacting:
+            return None
+        E = self.distillation.full_fit.residuals
+        return self.inputs.products_with(E, self.inputs.hypotheses[0])
+
+    @cached_property
+    def partners_back(self) -> dict[int, list[int]]:
+        """For each row those that act together with it most."""
+        found = dict[int, list[int]]()
+        if self.results is not None:
+            for row, partners in zip(self.results.rows, self.results.best_partners, strict=True):
+                for partner in partners[partners >= 0].tolist():
+                    found.setdefault(partner, []).append(int(row))
+        return found
 
     def __sizeof__(self) -> int:
         """Bytes of the scores alone: Dask keeps what is large on its workers."""
@@ -120,7 +180,7 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
             work.report("tests", done, len(tasks))
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
     rows, hypothesis_of, p, by_target, effects, linear, spline, *rest = columns
-    freedom, variance, most_similar, similarity, wide = rest
+    freedom, variance, most_similar, similarity, partners, p_of_interaction, wide = rest
     return Results(
         rows=rows,
         hypothesis_of=hypothesis_of,
@@ -132,6 +192,9 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
         residual_variance=variance,
         most_similar=most_similar,
         similarity=similarity,
+        best_partners=partners,
+        p_of_interaction=p_of_interaction,
+        pairs=DirectedPairs.joined([]),
         p_of_hypotheses=combine_groups(p, hypothesis_of),
         goes_with_spread=wide,
         excess=np.zeros(len(rows)),
@@ -147,7 +210,9 @@ def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[N
     commons = _common_parts(inputs, hypothesis_of, rows)
     near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows, commons)
     E = _residuals(fit, rows, hypothesis_of)
-    found = inputs.compare(rows, near, commons, E, fit.shape)
+    found = inputs.compare(
+        rows, near, commons, E, fit.shape, products=shared.products, hypothesis_of=hypothesis_of
+    )
     strongest, similarity = _most_similar(inputs, rows, near.linear)
     return [
         rows,
@@ -161,8 +226,16 @@ def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[N
         found.residual_variance,
         strongest,
         similarity,
+        *_of_interactions(found.interactions, len(rows)),
         row_spread_p_values(inputs, hypothesis_of, rows, found.residuals) < SPREAD_ALPHA,
     ]
+
+
+def _of_interactions(found: Interactions | None, k: int) -> tuple[Indices, Vector]:
+    """Best partners of k rows, and p-values of the rows with any of them."""
+    if found is None:
+        return np.empty((k, 0), np.intp), np.ones(k)
+    return found.partners, found.p
 
 
 def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[CommonPart]:
@@ -239,30 +312,39 @@ def second_pass(
     new = {name: getattr(results, name).copy() for name in TESTED_AGAIN}
     p_of_hypotheses = results.p_of_hypotheses.copy()
     dependent, shared = [results.dependent], Shared(inputs, distillation, results)
+    pairs = list[DirectedPairs]()
     tasks = [delayed(_test_without)(shared, task, check_residuals) for task in todo]
     with open_pool(work.n_jobs) as pool:
         for done, (task, found) in enumerate(zip(todo, run_blocks(pool, tasks), strict=True), 1):
             which = np.concatenate(task)
-            raised, whole, *columns = found
+            (raised, whole, *columns), new_pairs = found
+            pairs.append(new_pairs)
             for name, column in zip(TESTED_AGAIN, columns, strict=True):
                 new[name][which] = column
             p_of_hypotheses[[results.hypothesis_of[entries[0]] for entries in task]] = whole
             dependent.append(which[raised])
             work.report("fits without a feature", done, len(tasks))
     return replace(
-        results, **new, p_of_hypotheses=p_of_hypotheses, dependent=np.concatenate(dependent)
+        results,
+        **new,
+        pairs=DirectedPairs.joined(pairs),
+        p_of_hypotheses=p_of_hypotheses,
+        dependent=np.concatenate(dependent),
     )
 
 
-def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDArray[Any]]:
+def _test_without(
+    shared: Shared, task: Task, check_residuals: bool
+) -> tuple[list[NDArray[Any]], DirectedPairs]:
     """Which entries of hypotheses had a p-value raised, and the p-value of each hypothesis.
 
-    Each is tested against a fit without it. Then what `Results` holds of them: `TESTED_AGAIN`.
+    Each is tested against a fit without it. Then what `Results` holds of them: `TESTED_AGAIN`. Also
+    pairs of these entries with others.
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
     found, raised, whole = [], list[Indices](), list[float]()
-    excess = list[float]()
+    excess, pairs = list[float](), list[DirectedPairs]()
     n_before = 0
     for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
@@ -270,7 +352,14 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         up_to = CHECK_ALPHA if check_residuals else 0.0
         common = inputs.components.without(own, inputs.Z[own])
         commons = [common] * len(own)
-        one = inputs.compare(own, near, commons, fit.residuals, fit.shape, up_to)
+        number = results.hypothesis_of[entries[0]]
+        hypothesis_of = inputs.partition_with(number)
+        products = _products_again(shared, entries, fit.residuals, hypothesis_of)
+        one = inputs.compare(
+            own, near, commons, fit.residuals, fit.shape, up_to, products, hypothesis_of
+        )
+        if hypothesis_of is inputs.hypotheses[0]:
+            pairs.append(_pairs_of(own, one.interactions))
         dependent = [
             i
             for i in np.flatnonzero(one.gcm > one.p)
@@ -285,7 +374,7 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         ]
         whole.append(_p_of_hypothesis(one.p, one.residuals))
         found.append(one)
-    return [
+    again = [
         np.concatenate([np.empty(0, np.intp), *raised]),
         np.array(whole),
         np.concatenate([one.p for one in found]),
@@ -294,7 +383,38 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         np.concatenate([one.freedom for one in found]),
         np.concatenate([one.residual_variance for one in found]),
         np.array(excess),
+        np.concatenate([_of_interactions(one.interactions, len(one.p))[1] for one in found]),
     ]
+    return again, DirectedPairs.joined(pairs)
+
+
+def _products_again(
+    shared: Shared, entries: Indices, E: Matrix, hypothesis_of: Indices
+) -> PartnerProducts | None:
+    """Products of residuals with the partners that entries of a hypothesis may have.
+
+    Those that they act together with most, going by the fit to all features, and those that act
+    most together with them: of all others the p-value counts as 1.
+    """
+    inputs, results = shared.inputs, shared.results
+    assert results is not None
+    if not inputs.interacting:
+        return None
+    own = results.rows[entries]
+    back = [partner for row in own.tolist() for partner in shared.partners_back.get(row, [])]
+    some = np.union1d(results.best_partners[entries], np.array(back, dtype=np.intp))
+    some = np.setdiff1d(some[some >= 0], own)
+    return inputs.products_with(E, hypothesis_of, some)
+
+
+def _pairs_of(rows: Indices, found: Interactions | None) -> DirectedPairs:
+    """Pairs of rows with partners that are worth remembering."""
+    if found is None:
+        return DirectedPairs.joined([])
+    k, place = np.nonzero((found.partners >= 0) & (found.p_of_partners <= KEPT_PAIR))
+    return DirectedPairs(
+        rows[k], found.partners[k, place], found.p_of_partners[k, place], found.effects[k, place]
+    )
 
 
 def _excess(inputs: Inputs, E: Matrix, p: float, residual: Vector) -> float:

@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from ..runs.compiled import compiled, compiled_reordering
 from ..types import Indices, Mask, Matrix, Vector
 from .components import CommonPart
-from .statistics import ResidualPairs
+from .statistics import Interactions, ResidualPairs
+from .strongest import strongest
 
 Array = NDArray[Any]
 Part = TypeVar("Part")
@@ -97,8 +98,8 @@ def find_neighbours(
             correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
     least = LEAST_OF_PENALTY * penalty(p, n) * n
     return Neighbours(
-        _strongest(correlations, own, hypothesis_of, least, MAX_LINEAR),
-        _strongest(mine @ abs_Z.T, own, hypothesis_of, by_chance, MAX_SPLINE),
+        strongest(correlations, own, hypothesis_of, least, MAX_LINEAR),
+        strongest(mine @ abs_Z.T, own, hypothesis_of, by_chance, MAX_SPLINE),
     )
 
 
@@ -109,34 +110,6 @@ def _runs(parts: Sequence[Part]) -> Iterator[tuple[slice, Part]]:
         size = len(list(same))
         yield slice(start, start + size), parts[start]
         start += size
-
-
-def _strongest(
-    values: Array, mine: Array, hypothesis_of: Array, bound: float, most: int
-) -> Indices:
-    """Positions of the largest absolute values beyond the bound in every row, largest first."""
-    found = np.full((len(values), most), -1, np.intp)
-    _find_strongest(values, mine, hypothesis_of, bound, np.empty(most), found)
-    return found
-
-
-@compiled
-def _find_strongest(
-    values: Array, mine: Array, hypothesis_of: Array, bound: float, size: Array, found: Array
-) -> None:
-    most = len(size)
-    for k in range(len(values)):
-        for place in range(most):
-            size[place] = 0.0
-        for j in range(values.shape[1]):
-            value = abs(values[k, j])
-            if value <= bound or value <= size[most - 1] or hypothesis_of[j] == mine[k]:
-                continue
-            place = most - 1
-            while place > 0 and size[place - 1] < value:
-                size[place], found[k, place] = size[place - 1], found[k, place - 1]
-                place -= 1
-            size[place], found[k, place] = value, j
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,14 +127,17 @@ class FeatureResiduals:
     rank: Indices
     variance: Vector
 
-    def pairs(self, tie_breakers: tuple[Vector, Vector]) -> Iterator[ResidualPairs]:
+    def pairs(
+        self, tie_breakers: tuple[Vector, Vector], interactions: Interactions | None = None
+    ) -> Iterator[ResidualPairs]:
         """Those with a residual, beside each column of the target in turn."""
         own = self.with_residual
-        values, targets = self.values[own], self.target[:, own]
+        values, targets, fitted = self.values[own], self.target[:, own], self.fitted[own]
         order = np.argsort(values + tie_breakers[0])
+        together = None if interactions is None else interactions.take(own)
         for q in range(len(targets)):
             yield ResidualPairs(
-                values, targets, self.rank[own], order, tie_breakers[1], q, self.fitted[own]
+                values, targets, self.rank[own], order, tie_breakers[1], q, fitted, together
             )
 
     @property

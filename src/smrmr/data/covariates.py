@@ -79,11 +79,17 @@ class Covariates:
     @property
     def coordinates(self) -> Matrix:
         """Where rows lie by their covariates: normal scores of numbers, indicators of levels."""
+        columns, owners = self.one_by_one
+        numbers = [is_number(self.design[:, self.owners == k]) for k in owners]
+        return np.where(numbers, columns, LEVELS_APART * columns)
+
+    @property
+    def one_by_one(self) -> tuple[Matrix, Indices]:
+        """Normal scores of numbers and indicators of levels; the covariate of each column."""
         parts = [self.design[:, self.owners == k] for k in range(len(self.names))]
-        places = [
-            normal_places(part[:, :1]) if is_number(part) else LEVELS_APART * part for part in parts
-        ]
-        return np.hstack(places)
+        places = [normal_places(part[:, :1]) if is_number(part) else part for part in parts]
+        sizes = [part.shape[1] for part in places]
+        return np.hstack(places), np.repeat(np.arange(len(parts)), sizes)
 
     def residuals(self, values: Matrix) -> Matrix:
         """Residuals of rows of values given the covariates."""

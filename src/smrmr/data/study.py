@@ -49,6 +49,7 @@ class Study:
     always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))  # and adjusted for
     of_interest: Indices | None = None  # features that are tested, None for all
     coordinates: Matrix | None = None
+    partners: Indices | None = None  # features, then covariates, that others may act together with
 
     def take(self, rows: Indices | None = None, columns: Indices | None = None) -> Study:
         """The chosen rows and columns."""
@@ -62,6 +63,7 @@ class Study:
             self.always_kept,
             self.of_interest,
             None if self.coordinates is None else self.coordinates[rows],
+            self.partners,
         )
 
     @cached_property
@@ -93,6 +95,7 @@ def read_study(
     coordinates: Data = None,
     always_keep: Sequence[str | int] | None = None,
     only: Sequence[str | int] | None = None,
+    partners: str | Sequence[str | int] = "all",
 ) -> Study:
     """Check features, target, covariates, groups and places of rows: all have the same rows.
 
@@ -126,6 +129,7 @@ def read_study(
     refuse_same(study)
     study = _keeping(study, always_keep or ())
     study = study if only is None else _asking_about(study, only)
+    study = _with_partners(study, partners)
     refuse_explained(study)
     study = with_terms(study)
     return replace(study, target=replace(study.derived_target, name=_name_of(y)))
@@ -215,6 +219,17 @@ def _asking_about(study: Study, only: Sequence[str | int]) -> Study:
             cure="Leave it out of one of them.",
         )
     return replace(study, of_interest=of_interest)
+
+
+def _with_partners(study: Study, partners: str | Sequence[str | int]) -> Study:
+    """What features may act together with: all features and covariates, some, or nothing."""
+    if isinstance(partners, str) and partners in ("all", "none"):
+        return study if partners == "all" else replace(study, partners=np.empty(0, np.intp))
+    asked = [partners] if isinstance(partners, str | Integral) else list(partners)
+    known = {} if study.covariates is None else {n: i for i, n in enumerate(study.covariates.names)}
+    of_covariates = [study.columns.n_columns + known[one] for one in asked if one in known]
+    others = _positions(study.columns, [one for one in asked if one not in known], "partners")
+    return replace(study, partners=np.concatenate([others, of_covariates]).astype(np.intp))
 
 
 def _positions(columns: Columns, features: Sequence[str | int], argument: str) -> Indices:

@@ -14,8 +14,9 @@ from ...settings import read_strategies
 from ...types import Vector
 from .correlation import Absolute, Linear, Spread, gcm_p_values
 from .dependence import DistanceCorrelation, KernelIndependence, ProjectionCorrelation
+from .interaction import Interaction, PartnerProducts, partner_scores
 from .joint import Joint, JointAbsolute, joint_gcm_p_values
-from .pairs import ResidualPairs
+from .pairs import Interactions, ResidualPairs
 from .permutation import Permutation
 
 __all__ = [
@@ -23,10 +24,13 @@ __all__ = [
     "STATISTICS",
     "Absolute",
     "DistanceCorrelation",
+    "Interaction",
+    "Interactions",
     "Joint",
     "JointAbsolute",
     "KernelIndependence",
     "Linear",
+    "PartnerProducts",
     "Permutation",
     "ProjectionCorrelation",
     "ResidualPairs",
@@ -35,10 +39,12 @@ __all__ = [
     "as_statistics",
     "gcm_p_values",
     "joint_gcm_p_values",
+    "needs_partners",
+    "partner_scores",
 ]
 
 
-DEFAULT_STATISTICS = "pc+linear+spread+absolute+joint+joint_absolute"
+DEFAULT_STATISTICS = "pc+linear+spread+absolute+joint+joint_absolute+interaction"
 
 
 class Statistic(Protocol):
@@ -84,9 +90,15 @@ STATISTICS: dict[str, Callable[..., Statistic]] = {
         Absolute,
         Joint,
         JointAbsolute,
+        Interaction,
         Permutation,
     )
 }
+
+
+def needs_partners(statistic: Statistic) -> bool:
+    """Whether a statistic asks how features act together with others."""
+    return bool(getattr(statistic, "needs_partners", False))
 
 
 def as_statistics(statistics: Any) -> tuple[Statistic, ...]:

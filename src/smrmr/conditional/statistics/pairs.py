@@ -33,6 +33,36 @@ class Moments:
 
 
 @dataclass(frozen=True, eq=False)
+class Interactions:
+    """How k features act together with their best partners, best first; -1 for none.
+
+    `partners` are numbers of partners, `p_of_partners` their p-values and `effects` correlations
+    of r with products of e and the partner, all (k, most); of several columns of the target the
+    multiple correlation. `n_partners` is the number of all partners that each feature may have.
+    """
+
+    partners: Indices
+    p_of_partners: Matrix
+    effects: Matrix
+    n_partners: Indices
+
+    @property
+    def p(self) -> Vector:
+        """p-value of each feature: of its best partner, corrected for the number of partners."""
+        smallest = np.minimum(self.p_of_partners.min(axis=1, initial=1.0), 1 - 1e-16)
+        return np.asarray(-np.expm1(self.n_partners * np.log1p(-smallest)))
+
+    def take(self, which: Any) -> Interactions:
+        """Those of some features."""
+        return Interactions(
+            self.partners[which],
+            self.p_of_partners[which],
+            self.effects[which],
+            self.n_partners[which],
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class ResidualPairs:
     """Residuals of features and of the target, adjusted for the same neighbours.
 
@@ -52,6 +82,8 @@ class ResidualPairs:
         The column of the target that e stands for.
     fitted
         What the neighbours predict of each feature, (k, n); nothing if left out.
+    interactions
+        How each feature acts together with others; nothing if that was not asked.
 
     Examples
     --------
@@ -70,6 +102,7 @@ class ResidualPairs:
     tie_breaker: Vector
     column: int = 0
     fitted: Matrix | None = None
+    interactions: Interactions | None = None
 
     def take(self, which: Mask) -> ResidualPairs:
         """Some of the features.
@@ -92,6 +125,7 @@ class ResidualPairs:
             self.tie_breaker,
             self.column,
             None if self.fitted is None else self.fitted[which],
+            None if self.interactions is None else self.interactions.take(which),
         )
 
     @property

@@ -1,0 +1,166 @@
+r"""Offers Interaction: features whose effect depends on another feature, their partner.
+
+If feature k has no effect given the others, its residual r is independent of the residual e of the
+target and of every other feature, and so of their products :math:`e \, g(z_j)` for all partners j.
+:math:`g(z) = \operatorname{sign}(z) \sqrt{2 \Phi(|z|) - 1}` lies between z and its sign, and so
+serves products and thresholds alike. All pairs of features take one product of two matrices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import erf, stdtr
+
+from ...types import Indices, Matrix, Vector
+from ..strongest import strongest
+from .joint import f_tail
+from .pairs import Interactions, ResidualPairs
+
+MAX_DIRECTIONS = 10  # of the residuals of several classes or outputs; the widest
+MIN_WIDTH = 1e-6  # of a direction, relative to the widest
+N_KEPT = 10  # partners of each feature that are looked at again
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Correlation of r with products of e and another feature, ``"interaction"``.
+
+    The smallest p-value over all partners counts, corrected for their number (Sidak 1967). Residuals
+    of several classes or outputs are compared jointly. It finds features that matter only together
+    with another one, and names that partner.
+
+    Parameters
+    ----------
+    weight, weight_with_abs
+        Weight in the combination of p-values, and where absolute values of features helped the fit
+        of the target.
+
+    Examples
+    --------
+    >>> from smrmr import ConditionalTests
+    >>> from smrmr.conditional import Interaction
+    >>> ConditionalTests(statistics="linear+interaction").statistics[1] == Interaction()
+    True
+    """
+
+    weight: float = 0.1
+    weight_with_abs: float = 0.1
+    alias: ClassVar[str] = "interaction"
+    only_mean: ClassVar[bool] = True
+    all_columns: ClassVar[bool] = True
+    needs_partners: ClassVar[bool] = True
+
+    def p_values(self, pairs: ResidualPairs) -> Vector:
+        """One p-value for each feature.
+
+        Parameters
+        ----------
+        pairs
+            Residuals of features and target, and how features act together with partners.
+
+        Returns
+        -------
+        ndarray
+            p-values, (k,).
+        """
+        if pairs.interactions is None:
+            return np.ones(len(pairs.features))
+        return pairs.interactions.p
+
+
+def partner_scores(Z: Matrix, precision: type[np.floating]) -> NDArray[np.floating]:
+    """The function g of standardised rows."""
+    values = Z.astype(precision, copy=False)
+    return np.copysign(np.sqrt(erf(np.abs(values) / np.sqrt(precision(2)))), values)
+
+
+@dataclass(frozen=True, eq=False)
+class PartnerProducts:
+    """Products of the residuals of the target with partners.
+
+    Attributes
+    ----------
+    values
+        Rows of mean 0, those of one partner orthonormal, (d, partners, n).
+    n_directions
+        Number of rows that each partner has; others are 0.
+    partners, hypothesis_of
+        Number and hypothesis of each partner; a feature has no partner in its own hypothesis.
+    """
+
+    values: NDArray[np.floating]
+    n_directions: Indices
+    partners: Indices
+    hypothesis_of: Indices
+
+    @classmethod
+    def of(
+        cls, E: Matrix, scores: NDArray[np.floating], partners: Indices, hypothesis_of: Indices
+    ) -> PartnerProducts:
+        """Products of the rows of E, (q, n), with `scores` of partners, in their precision."""
+        basis = _widest(E)
+        products = basis.astype(scores.dtype)[:, None] * scores
+        products -= products.mean(axis=2, keepdims=True)
+        if len(basis) == 1:
+            lengths = np.sqrt(np.einsum("dmn,dmn->dm", products, products))[:, :, None]
+            is_any = lengths > MIN_WIDTH
+            products /= np.where(is_any, lengths, np.inf)
+            return cls(products, is_any[0, :, 0].astype(np.intp), partners, hypothesis_of)
+        by_partner = np.moveaxis(products, 1, 0)
+        among = np.matmul(by_partner, np.swapaxes(by_partner, 1, 2)).astype(np.float64)
+        widths, vectors = np.linalg.eigh(among)
+        kept = widths > MIN_WIDTH * np.maximum(widths[:, -1:], MIN_WIDTH)
+        scale = np.where(kept, 1 / np.sqrt(np.where(kept, widths, 1.0)), 0.0)
+        turned = np.swapaxes(vectors * scale[:, None], 1, 2).astype(scores.dtype)
+        values = np.ascontiguousarray(np.moveaxis(np.matmul(turned, by_partner), 0, 1))
+        return cls(values, kept.sum(axis=1), partners, hypothesis_of)
+
+    def compare(self, R: Matrix, mine: Indices, n_outside: Indices, most: int) -> Interactions:
+        """How features with residuals R, (k, n), act together with their `most` best partners.
+
+        `mine` are their hypotheses, `n_outside` is the number of all their partners.
+        """
+        lengths = np.linalg.norm(R, axis=1, keepdims=True)
+        unit = (R / np.where(lengths > 0, lengths, np.inf)).astype(self.values.dtype)
+        first = unit @ self.values[0].T
+        shares = first**2
+        for rows in self.values[1:]:
+            shares += (unit @ rows.T) ** 2
+        best = strongest(shares, mine, self.hypothesis_of, 0.0, min(most, max(1, shares.shape[1])))
+        found = best >= 0
+        share = np.minimum(np.take_along_axis(shares, best, axis=1), 1 - 1e-7).astype(np.float64)
+        d = np.maximum(self.n_directions[best], 1)
+        left = np.maximum(R.shape[1] - 1.0 - d, 1.0)
+        p = np.where(found, f_tail(share / d, (1 - share) / left, d, left), 1.0)
+        sign = np.take_along_axis(first, best, axis=1) if len(self.values) == 1 else np.ones(1)
+        effect = np.where(found, np.copysign(np.sqrt(share), sign), 0.0)
+        return Interactions(np.where(found, self.partners[best], -1), p, effect, n_outside)
+
+    def robust(self, R: Matrix, found: Interactions) -> Interactions:
+        """The same partners with p-values that allow for residuals of unequal spread.
+
+        These are no smaller than before. The mean of r times a product over its own standard error: the generalised covariance
+        measure of Shah and Peters (2020); of several directions the largest, by Bonferroni's rule.
+        """
+        place = {int(partner): j for j, partner in enumerate(self.partners)}
+        places = np.array([[place.get(int(j), 0) for j in row] for row in found.partners])
+        products = R[:, None] * self.values[:, places]  # (d, k, most, n)
+        n = R.shape[1]
+        spread = products.std(axis=3) * np.sqrt(n / (n - 1))
+        t = np.abs(products.mean(axis=3)) * np.sqrt(n) / np.where(spread > 0, spread, np.inf)
+        d = np.maximum(self.n_directions[places], 1)
+        p = np.minimum(2 * d * stdtr(max(n - 2, 1), -t).min(axis=0), 1.0)
+        return replace(found, p_of_partners=np.maximum(p, found.p_of_partners))
+
+
+def _widest(E: Matrix) -> Matrix:
+    """Orthonormal rows that span those of E, or the widest directions of these."""
+    centred = E - E.mean(axis=1, keepdims=True)
+    if len(E) == 1:
+        return centred
+    _, widths, rows = np.linalg.svd(centred, full_matrices=False)
+    return np.asarray(rows[: max(1, np.count_nonzero(widths > MIN_WIDTH * widths[0]))][:MAX_DIRECTIONS])

@@ -64,7 +64,9 @@ def outcome(design: str, n: int, p: int, seed: int) -> list[float]:
         named = [tuple(sorted(pair)) for pair in pairs.features[q <= level].tolist()]
         told += _rates(named, true)
     false = np.setdiff1d(np.arange(p), data.support)
-    return told + [float(np.mean(found.evidence.p_of_interaction[false] <= a)) for a in (0.05, 0.01)]
+    return told + [
+        float(np.mean(found.evidence.p_of_interaction[false] <= a)) for a in (0.05, 0.01)
+    ]
 
 
 def _rates(named: Sequence[object], true: Sequence[object]) -> list[float]:

@@ -8,13 +8,7 @@ import numpy as np
 
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers.problem import Shape
-from .statistics import (
-    ResidualPairs,
-    Statistic,
-    gcm_p_values,
-    joint_gcm_p_values,
-    needs_partners,
-)
+from .statistics import ResidualPairs, Statistic, gcm_p_values, joint_gcm_p_values, needs_partners
 from .statistics.tied import tied_p_values
 
 MIN_RESIDUAL_VARIANCE = 0.05  # below this share of its variance a column is not tested
@@ -83,7 +77,9 @@ def _with_partners(
     """p-values combined with those of features that act together with partners."""
     if not statistics:
         return p
-    weights = _weights(statistics, shape)
+    weights = [one.weight for one in statistics]
+    if shape.uses_products:
+        weights = [getattr(one, "weight_with_products", one.weight) for one in statistics]
     every = np.stack([p, *(one.p_values(pairs) for one in statistics)])
     return combine(every, np.array([1 - sum(weights), *weights])[:, None])
 

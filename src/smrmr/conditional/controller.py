@@ -30,13 +30,7 @@ from .inputs import Inputs, prepare_inputs
 from .marginal import unadjusted_relevance
 from .passes import Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
-from .statistics import (
-    DEFAULT_STATISTICS,
-    STATISTICS,
-    Statistic,
-    as_statistics,
-    needs_partners,
-)
+from .statistics import DEFAULT_STATISTICS, STATISTICS, Statistic, as_statistics, needs_partners
 
 logger = logging.getLogger(__name__)
 
@@ -256,7 +250,8 @@ def _pairs(inputs: Inputs, results: Results, tested: Indices, n_features: int) -
     is_partner[inputs.positions(inputs.partners, n_features)] = inputs.interacting
     rows = inputs.positions(found.rows, n_features)
     partners = inputs.positions(found.partners, n_features)
-    n_columns = np.bincount(inputs.positions(np.arange(len(inputs.Z)), n_features), minlength=n)
+    every = np.arange(len(inputs.products), len(inputs.Z))
+    n_columns = np.bincount(inputs.positions(every, n_features), minlength=n)
     n_columns = np.maximum(n_columns, 1)  # of levels of categories the best, by Bonferroni's rule
     p = np.minimum(found.p * n_columns[rows] * n_columns[partners], 1.0)
     return pair_up(rows, partners, p, found.effects, is_tested, is_partner)
@@ -326,7 +321,7 @@ def _evidence(
                 errors={kind: float(error[q]) for kind, (_, error) in explained.items()},
                 taken=taken,
                 uses_absolute_values=fit.shape.uses_absolute_values,
-                used=np.unique(inputs.features[inputs.feature_of[fit.used]]),
+                used=np.unique(inputs.features[inputs.feature_of[inputs.behind(fit.used)]]),
                 n_offered=inputs.n_offered,
             )
             for q, name in enumerate(fitted.target.names)

@@ -67,9 +67,7 @@ def pair_up(
     best = np.lexsort((p, partners, features))
     features, partners, p, effects = features[best], partners[best], p[best], effects[best]
     _, first = np.unique(features * n + partners, return_index=True)
-    found = {
-        (int(features[i]), int(partners[i])): (float(p[i]), float(effects[i])) for i in first
-    }
+    found = {(int(features[i]), int(partners[i])): (float(p[i]), float(effects[i])) for i in first}
     rows = list[tuple[float, int, int, float]]()
     for (feature, partner), (one, effect) in found.items():
         other = 0.0

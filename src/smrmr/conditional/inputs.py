@@ -23,9 +23,10 @@ from .distillers import FitProblem
 from .distillers.problem import NONE, Shape, most_in_fit
 from .marginal import Rows, valid_statistics
 from .model_columns import fit_problems, rank_columns
+from .products import find_products
 from .residuals import Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
-from .scores import draw_tie_breakers, standardised
+from .scores import adjusted_for, draw_tie_breakers, standardised
 from .statistics import Interactions, PartnerProducts, Statistic, needs_partners, partner_scores
 from .statistics.interaction import N_KEPT
 from .statistics.rank_covariances import ranks_of, scores_by_rank
@@ -70,11 +71,15 @@ class Inputs:
         Their columns, one row each.
     components
         What many rows of `Z` share.
+    products
+        The rows of `Z` that each of its first rows is the product of, (products, 2): these leave
+        with either feature.
     features
         Positions in X of the features tested: of every group the one most associated with the
         target, the strongest first, then the second of every group, and so on.
     feature_of
-        The feature, numbered from 0 by `features`, that each row of `Z` belongs to.
+        The feature, numbered from 0 by `features`, that each row of `Z` belongs to, a product to
+        its first one.
     hypotheses
         For each partition of the features, from fine to coarse, the hypothesis that each row of `Z`
         belongs to, -1 if it is only adjusted for. A hypothesis that two partitions share has one
@@ -101,6 +106,7 @@ class Inputs:
     covariate_basis: Matrix
     covariates: Matrix
     components: Components
+    products: Indices
     features: Indices
     feature_of: Indices
     hypotheses: tuple[Indices, ...]
@@ -133,7 +139,7 @@ class Inputs:
     @cached_property
     def row_sizes(self) -> Vector:
         """Sum of the absolute scores of every sample."""
-        return np.asarray(np.abs(self.Z).sum(axis=0, dtype=np.float64))
+        return np.asarray(np.abs(self.Z[len(self.products) :]).sum(axis=0, dtype=np.float64))
 
     @cached_property
     def new_rows(self) -> tuple[Indices, ...]:
@@ -144,10 +150,20 @@ class Inputs:
             for i, hypothesis_of in enumerate(self.hypotheses)
         )
 
+    def with_products(self, rows: Indices) -> Indices:
+        """Rows of `Z` and all products that they are in."""
+        return np.concatenate([np.flatnonzero(np.isin(self.products, rows).any(axis=1)), rows])
+
+    def behind(self, rows: Indices) -> Indices:
+        """Rows of `Z`, those of both features in the place of products."""
+        n_products = len(self.products)
+        of_products = self.products[rows[rows < n_products]].ravel()
+        return np.unique(np.concatenate([of_products, rows[rows >= n_products]]))
+
     @property
     def n_offered(self) -> int:
         """Number of features that sparse fits may choose from."""
-        allowed = np.flatnonzero(self.problems[0].allowed(NONE))
+        allowed = self.behind(np.flatnonzero(self.problems[0].allowed(NONE)))
         return len(np.unique(self.feature_of[allowed]))
 
     @property
@@ -310,22 +326,42 @@ def prepare_inputs(
     n_fitted = min(len(Z), most_in_fit(len(order)) + largest_group)
     Z, target = Z[rows], take_rows(study.target, order)
     covariate_columns, covariate_of = _covariate_columns(study, order)
+    products = np.empty((0, 2), np.intp)
+    if any(map(needs_partners, statistics)):
+        products = find_products(Z, Z.astype(np.float32, copy=False), by_content.columns.values)
+    n_products = len(products)
+    held = standardised(Z[products[:, 0]] * Z[products[:, 1]])
+    Z = np.concatenate([adjusted_for(held, covariate_basis).astype(Z.dtype), Z])
+    feature_of = np.concatenate([feature_of[products[:, 0]], feature_of])
+    none = np.full(n_products, -1)
+    hypotheses = tuple(np.concatenate([none, numbers]) for numbers in hypotheses)
+    tied = np.concatenate([none > 0, tied[rows]])
     return Inputs(
         Z=Z,
         covariate_basis=covariate_basis,
         covariates=np.ascontiguousarray(study.adjustment.take(order).design.T),
         components=Components.of(Z, len(order) - len(covariate_basis)),
+        products=products + n_products,
         features=features,
         feature_of=feature_of,
         hypotheses=hypotheses,
         target=by_content.columns,
         problems=fit_problems(
-            study.columns, features, ranked, rows[:n_fitted], order, target, covariate_basis, Z
+            study.columns,
+            features,
+            ranked,
+            rows[:n_fitted],
+            order,
+            target,
+            covariate_basis,
+            Z,
+            Z[:n_products],
         ),
-        tied=tied[rows],
+        tied=tied,
         tie_breakers=draw_tie_breakers(len(order)),
         statistics=valid_statistics(study, by_content.columns, statistics),
-        partners=_partners(study, groups, features[feature_of], covariate_of),
+        partners=n_products
+        + _partners(study, groups, features[feature_of[n_products:]], covariate_of),
         covariate_columns=covariate_columns,
         covariate_of=covariate_of,
         row_neighbours=_row_neighbours(study, by_content),
@@ -340,9 +376,7 @@ def _covariate_columns(study: Study, order: Indices) -> tuple[Matrix, Indices]:
     return standardised(columns.T), owners
 
 
-def _partners(
-    study: Study, groups: Groups, features: Indices, covariate_of: Indices
-) -> Indices:
+def _partners(study: Study, groups: Groups, features: Indices, covariate_of: Indices) -> Indices:
     """What features may act together with, by number; `features` are those of the rows of Z."""
     positions = np.concatenate([features, study.columns.n_columns + covariate_of])
     if study.partners is None:

@@ -87,18 +87,22 @@ def fit_problems(
     target: Target,
     covariate_basis: Matrix,
     scores: Matrix,
+    products: Matrix,
 ) -> tuple[FitProblem, ...]:
     """The problems of fitting the target to the columns `rows` of the model.
 
-    `scores` are normal scores of all columns, of which these are the first. The columns begin
-    those of `features`. The first problem takes normal scores in place of columns with long tails;
+    They come after `products` of features. `scores` are normal scores of all columns, of which these
+    are the first. The columns begin those of `features`. The first problem takes normal scores in place of columns with long tails;
     where there are many of these the second takes all as they are.
     """
     forms = [target_columns(target, covariate_basis)]
     if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:
         forms.append(target_columns(target, covariate_basis, scored=False))
-    size, n = len(rows), len(order)
-    regressors = [np.empty((2 * size, n), precision(n)) for _ in forms]
+    before, n = len(products), len(order)
+    size = before + len(rows)
+    regressors = [np.zeros((2 * size, n), precision(n)) for _ in forms]
+    for held in regressors:
+        held[:before] = products
     start = 0
     for some in _blocks(len(features), n):
         values, _ = _values(columns, features[some])
@@ -108,14 +112,14 @@ def fit_problems(
         near_normal = ranked.normality[mine, None] >= NEAR_NORMAL
         mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine][:, order]))
         for held, chosen in zip(regressors, (mild, plain), strict=False):
-            held[start:stop] = adjusted_for(chosen, covariate_basis)
+            held[before + start : before + stop] = adjusted_for(chosen, covariate_basis)
             absolute = adjusted_for(absolute_values(chosen), covariate_basis)
-            held[size + start : size + stop] = absolute
+            held[size + before + start : size + before + stop] = absolute
         start = stop
-        if start == size:
+        if start == len(rows):
             break
     return tuple(
-        FitProblem(Regressors(held, covariate_basis), form, scores)
+        FitProblem(Regressors(held, covariate_basis), form, scores, before)
         for held, form in zip(regressors, forms, strict=True)
     )
 

@@ -208,8 +208,10 @@ def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[N
     alone = np.bincount(hypothesis_of[hypothesis_of >= 0])[hypothesis_of[rows]] == 1
     rows = np.concatenate([rows[alone], rows[~alone]])  # those of a common part one after the other
     commons = _common_parts(inputs, hypothesis_of, rows)
-    near = find_neighbours(inputs.scores32, inputs.abs_scores32, hypothesis_of, rows, commons)
-    E = _residuals(fit, rows, hypothesis_of)
+    near = find_neighbours(
+        inputs.scores32, inputs.abs_scores32, hypothesis_of, rows, commons, inputs.products
+    )
+    E = _residuals(inputs, fit, rows, hypothesis_of)
     found = inputs.compare(
         rows, near, commons, E, fit.shape, products=shared.products, hypothesis_of=hypothesis_of
     )
@@ -245,7 +247,7 @@ def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list
     """
     members, found = MembersByNumber(hypothesis_of), dict[int, CommonPart]()
     for number in np.unique(hypothesis_of[rows]).tolist():
-        own = members.of(number)
+        own = inputs.with_products(members.of(number))
         found[number] = inputs.components.of_all
         if inputs.components.consist_of(own):
             found[number] = inputs.components.without(own, inputs.Z[own])
@@ -262,24 +264,27 @@ def _most_similar(inputs: Inputs, rows: Indices, near: Indices) -> tuple[Indices
     for k, row in enumerate(rows):
         correlations[k] = inputs.scores32[near[k]] @ inputs.scores32[row] / inputs.n_rows
     by_chance = penalty(len(inputs.Z), inputs.n_rows)
-    correlations[(near < 0) | (np.abs(correlations) <= by_chance)] = 0.0
+    correlations[(near < len(inputs.products)) | (np.abs(correlations) <= by_chance)] = 0.0
     order = np.argsort(-np.abs(correlations), axis=1, kind="stable")[:, :n_shown]
     similarity = np.take_along_axis(correlations, order, axis=1)
     return np.where(similarity == 0, -1, np.take_along_axis(near, order, axis=1)), similarity
 
 
-def _residuals(fit: Distilled, rows: Indices, hypothesis_of: Indices) -> NDArray[np.float64]:
+def _residuals(
+    inputs: Inputs, fit: Distilled, rows: Indices, hypothesis_of: Indices
+) -> NDArray[np.float64]:
     """Residuals of the target for each row, without the columns of its hypothesis: (q, rows, n).
 
     They are (q, n) where they are the same for all.
     """
     numbers, places = np.unique(hypothesis_of[rows], return_inverse=True)
-    used = np.isin(numbers, hypothesis_of[fit.used])
+    used = np.isin(numbers, hypothesis_of[inputs.behind(fit.used)])
     if not used.any():
         return fit.residuals
     members = MembersByNumber(hypothesis_of)
     found = np.repeat(fit.residuals[:, None], len(numbers), axis=1)
-    found[:, used] = fit.without([members.of(h) for h in numbers[used].tolist()])
+    sets = [inputs.with_products(members.of(h)) for h in numbers[used].tolist()]
+    found[:, used] = fit.without(sets)
     return found[:, places]
 
 
@@ -293,7 +298,10 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
     entries = dict(zip(numbers.tolist(), np.split(order, starts[1:]), strict=True))
     most = CHECK_ALPHA if distillation.full_fit.exact else PROMISING  # nothing else would change
     promising = results.hypothesis_of[results.p <= most]
-    used = [numbers[distillation.to_refit] for numbers in inputs.hypotheses]
+    in_products = distillation.full_fit.used < len(inputs.products)  # which hide their interaction
+    to_refit = np.union1d(distillation.to_refit, distillation.full_fit.used[in_products])
+    to_refit = inputs.behind(to_refit)
+    used = [numbers[to_refit] for numbers in inputs.hypotheses]
     tested = np.unique(np.concatenate([promising, *used]))
     again = [entries[h] for h in tested[tested >= 0].tolist()]
     width = HYPOTHESES_PER_TASK
@@ -348,9 +356,10 @@ def _test_without(
     n_before = 0
     for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
-        fit = shared.distillation.without(own)
+        out = inputs.with_products(own)
+        fit = shared.distillation.without(out)
         up_to = CHECK_ALPHA if check_residuals else 0.0
-        common = inputs.components.without(own, inputs.Z[own])
+        common = inputs.components.without(out, inputs.Z[out])
         commons = [common] * len(own)
         number = results.hypothesis_of[entries[0]]
         hypothesis_of = inputs.partition_with(number)
@@ -364,7 +373,7 @@ def _test_without(
             i
             for i in np.flatnonzero(one.gcm > one.p)
             if results.of_unequal_spread[entries[i]]
-            or residual_is_dependent(inputs, int(own[i]), own, one.residuals[i])
+            or residual_is_dependent(inputs, int(own[i]), out, one.residuals[i])
         ]
         one.p[dependent] = one.gcm[dependent]
         raised.append(np.array(dependent, dtype=np.intp) + n_before)
@@ -402,8 +411,10 @@ def _products_again(
         return None
     own = results.rows[entries]
     back = [partner for row in own.tolist() for partner in shared.partners_back.get(row, [])]
+    in_fit = inputs.behind(np.flatnonzero(np.isin(inputs.products, own).any(axis=1)))
     some = np.union1d(results.best_partners[entries], np.array(back, dtype=np.intp))
-    some = np.setdiff1d(some[some >= 0], own)
+    some = np.union1d(some[some >= 0], np.intersect1d(in_fit, inputs.partners))
+    some = np.setdiff1d(some, own)
     return inputs.products_with(E, hypothesis_of, some)
 
 

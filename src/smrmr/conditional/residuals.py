@@ -78,11 +78,13 @@ def find_neighbours(
     hypothesis_of: Indices,
     columns: Indices,
     commons: Sequence[CommonPart],
+    products: Indices,
 ) -> Neighbours:
     """Neighbours of some columns among all columns of other hypotheses.
 
     Linear ones are those that correlate most once the common part, one for each of the columns, is
-    taken out of all columns. `abs_Z` holds absolute values of Z, standardised.
+    taken out of all columns. `abs_Z` holds absolute values of Z, standardised. The first
+    columns are `products` of two columns, of which those of a hypothesis are none of its neighbours.
     """
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
@@ -96,10 +98,13 @@ def find_neighbours(
     for some, common in _runs(commons):
         if len(common.vectors):
             correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
+    curved = mine @ abs_Z.T
+    inside = (hypothesis_of[products] == own[:, None, None]).any(axis=2)
+    correlations[:, : len(products)][inside] = curved[:, : len(products)][inside] = 0.0
     least = LEAST_OF_PENALTY * penalty(p, n) * n
     return Neighbours(
         strongest(correlations, own, hypothesis_of, least, MAX_LINEAR),
-        strongest(mine @ abs_Z.T, own, hypothesis_of, by_chance, MAX_SPLINE),
+        strongest(curved, own, hypothesis_of, by_chance, MAX_SPLINE),
     )
 
 

@@ -13,9 +13,7 @@ from ..types import Indices
 Array = NDArray[Any]
 
 
-def strongest(
-    values: Array, mine: Array, hypothesis_of: Array, bound: float, most: int
-) -> Indices:
+def strongest(values: Array, mine: Array, hypothesis_of: Array, bound: float, most: int) -> Indices:
     """Positions of the largest absolute values beyond the bound in every row, largest first.
 
     Columns of the same hypothesis as the row do not count; -1 where there are fewer.

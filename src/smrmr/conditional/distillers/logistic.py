@@ -85,7 +85,10 @@ class Logistic:
             used=used,
             depends_on=_path(problem, NONE).columns if problem.allowed(NONE).all() else None,
             to_refit=NONE,
-            shape=Shape(linear_share=max(0.0, 1 - path.best.deviance / of_mean)),
+            shape=Shape(
+                linear_share=max(0.0, 1 - path.best.deviance / of_mean),
+                uses_products=bool((used < problem.n_products).any()),
+            ),
             is_class=is_class,
             scores=scores,
             coefficients=path.best.coefficients[used],

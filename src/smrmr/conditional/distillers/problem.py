@@ -33,6 +33,8 @@ class Shape:
         Whether absolute values of features improved the fit.
     linear_share
         Share of the target that straight lines explain, going by an estimate of the error.
+    uses_products
+        Whether products of two features take part in the fit.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Shape:
 
     uses_absolute_values: bool = False
     linear_share: float = 0.0
+    uses_products: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +112,8 @@ class FitProblem:
         The q columns of the target, standardised and adjusted too.
     scores
         Normal scores of all features, of which those of `regressors` are the first.
+    n_products
+        Number of the first columns that are products of two features.
     cache
         What distillers have worked out, by keys of their own.
 
@@ -125,6 +130,7 @@ class FitProblem:
     regressors: Regressors
     target: TargetColumns
     scores: Matrix
+    n_products: int = 0
     cache: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
@@ -170,6 +176,7 @@ class FitProblem:
             Regressors(held.columns[:, rows], held.covariate_basis[:, rows]),
             replace(target, values=target.values[:, rows], is_class=is_class),
             self.scores[:, rows],
+            self.n_products,
         )
 
     @property
@@ -260,7 +267,8 @@ class FitProblem:
         Shape
             By its estimated error.
         """
-        return Shape(path.size > self.n_features, max(0.0, 1 - path.least))
+        with_products = bool(path.chosen[:, : self.n_products].any())
+        return Shape(path.size > self.n_features, max(0.0, 1 - path.least), with_products)
 
     def entered(self, path: Path) -> Indices:
         """Columns Z without which a path may be another one.

@@ -35,8 +35,8 @@ class Interaction:
 
     Parameters
     ----------
-    weight, weight_with_abs
-        Weight in the combination of p-values, and where absolute values of features helped the fit
+    weight, weight_with_products
+        Weight in the combination of p-values, and where products of features take part in the fit
         of the target.
 
     Examples
@@ -48,7 +48,7 @@ class Interaction:
     """
 
     weight: float = 0.1
-    weight_with_abs: float = 0.1
+    weight_with_products: float = 0.4
     alias: ClassVar[str] = "interaction"
     only_mean: ClassVar[bool] = True
     all_columns: ClassVar[bool] = True
@@ -124,13 +124,16 @@ class PartnerProducts:
 
         `mine` are their hypotheses, `n_outside` is the number of all their partners.
         """
+        if not len(self.partners):
+            none = np.full((len(R), 1), -1)
+            return Interactions(none, np.ones(none.shape), np.zeros(none.shape), n_outside)
         lengths = np.linalg.norm(R, axis=1, keepdims=True)
         unit = (R / np.where(lengths > 0, lengths, np.inf)).astype(self.values.dtype)
         first = unit @ self.values[0].T
         shares = first**2
         for rows in self.values[1:]:
             shares += (unit @ rows.T) ** 2
-        best = strongest(shares, mine, self.hypothesis_of, 0.0, min(most, max(1, shares.shape[1])))
+        best = strongest(shares, mine, self.hypothesis_of, 0.0, min(most, len(self.partners)))
         found = best >= 0
         share = np.minimum(np.take_along_axis(shares, best, axis=1), 1 - 1e-7).astype(np.float64)
         d = np.maximum(self.n_directions[best], 1)
@@ -163,4 +166,6 @@ def _widest(E: Matrix) -> Matrix:
     if len(E) == 1:
         return centred
     _, widths, rows = np.linalg.svd(centred, full_matrices=False)
-    return np.asarray(rows[: max(1, np.count_nonzero(widths > MIN_WIDTH * widths[0]))][:MAX_DIRECTIONS])
+    return np.asarray(
+        rows[: max(1, np.count_nonzero(widths > MIN_WIDTH * widths[0]))][:MAX_DIRECTIONS]
+    )

@@ -149,6 +149,10 @@ def _same_sign(x: Matrix) -> Vector:
     return np.asarray(np.sign(x[:, ::2] * x[:, 1::2]).sum(axis=1))
 
 
+def _is_same_sign(x: Matrix, rng: Generator) -> Vector:
+    return np.asarray(_same_sign(x) > 0, dtype=np.float64)
+
+
 def _lines_and_product(x: Matrix) -> Vector:
     return np.asarray(x[:, 0] + x[:, 1] + x[:, 2] * x[:, 3])
 
@@ -231,8 +235,8 @@ DESIGNS: dict[str, Design] = {
     "three classes": Design(TENS, _chained, _logit(3), "classes"),
     "six classes": Design(TENS, _chained, _logit(6), "classes"),
     "products": Design(FOUR, _independent, _noisy(lambda x: (x[:, ::2] * x[:, 1::2]).sum(axis=1))),
-    "xor": Design((0, 10), _independent, _noisy(_same_sign)),
-    "xor classes": Design((0, 10), _independent, lambda x, rng: _same_sign(x) > 0, "classes"),
+    "xor": Design((0, 10), _independent, _noisy(lambda x: 2 * _same_sign(x))),
+    "xor classes": Design((0, 10), _independent, _is_same_sign, "classes"),
     "lines and product": Design(FOUR, _independent, _noisy(_lines_and_product)),
     "weak": Design(10, _chained, _weak),
     "logistic": Design(10, _chained, _logistic, "classes"),

@@ -63,7 +63,8 @@ class Recipe:
     partners
         What features may act together with, so that their effect depends on it: ``"all"`` other
         features and covariates, ``"none"``, or names of features and covariates, such as
-        ``["treatment"]``. The fewer they are, the weaker an interaction can be found. Of tests only.
+        ``["treatment"]``. The fewer they are, the weaker an interaction can be and still be found.
+        Of tests only.
     keep_data
         Keep values of the best features, and the target, in the result, so that figures
         can show single rows. Otherwise the result, its pickles and reports hold summaries that

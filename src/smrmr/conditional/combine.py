@@ -77,9 +77,7 @@ def _with_partners(
     """p-values combined with those of features that act together with partners."""
     if not statistics:
         return p
-    weights = [one.weight for one in statistics]
-    if shape.uses_products:
-        weights = [getattr(one, "weight_with_products", one.weight) for one in statistics]
+    weights = _weights(statistics, shape)
     every = np.stack([p, *(one.p_values(pairs) for one in statistics)])
     return combine(every, np.array([1 - sum(weights), *weights])[:, None])
 
@@ -98,10 +96,15 @@ def _weights(statistics: Sequence[Statistic], shape: Shape) -> list[float]:
     Any function of a fit that never saw a feature may weigh its tests. The better straight lines
     explain the target, the less weight have statistics that look for more than a shift of its mean.
     """
+    if shape.uses_products and all(map(needs_partners, statistics)):
+        return [getattr(one, "weight_with_products", one.weight) for one in statistics]
     if shape.uses_absolute_values:
         return [one.weight_with_abs for one in statistics]
     less = LESS_IF_LINEAR * min(shape.linear_share / CLEARLY_LINEAR, 1.0)
-    return [one.weight * (1.0 if one.only_mean else 1 - less) for one in statistics]
+    return [
+        one.weight * (1.0 if one.only_mean and not needs_partners(one) else 1 - less)
+        for one in statistics
+    ]
 
 
 def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape) -> Vector:

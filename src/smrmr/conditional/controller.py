@@ -58,9 +58,10 @@ class ConditionalTests:
         another one predicts rows left out clearly better.
     statistics
         How residuals are compared: any of ``"pc"``, ``"hsic"``, ``"dcor"``, ``"linear"``,
-        ``"spread"`` and ``"absolute"``, and for several classes or outputs together ``"joint"`` and
-        ``"joint_absolute"``, for features that act together with others ``"interaction"``, joined
-        by ``+``, or a list that may hold a `Permutation` or objects with ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
+        ``"spread"`` and ``"absolute"``, for several classes or outputs together ``"joint"`` and
+        ``"joint_absolute"``, and for features that act together with others ``"interaction"``,
+        joined by ``+``, or a list that may hold a `Permutation` or objects with
+        ``p_values(pairs)``. ``"hsic"`` and ``"dcor"`` are cautious below 100 rows.
     rule
         How p-values become a selection: ``"bh"`` (Benjamini-Hochberg; that the level holds is
         empirical, see docs/power.md), ``"by"`` (Benjamini-Yekutieli; proven whatever the

@@ -198,10 +198,11 @@ class Inputs:
         parts = list(residuals_of(self.Z, rows, neighbours, E, bases))
         for some, found in parts:
             variance[some], values[some] = found.variance, found.values
-        together = robust = None
+        together: Interactions | None = None
+        robust: Interactions | None = None
         if products is not None and hypothesis_of is not None:
-            together = self._interactions(rows, values, products, hypothesis_of, gcm_up_to > 0)
-            together, robust = together
+            again = gcm_up_to > 0
+            together, robust = self._interactions(rows, values, products, hypothesis_of, again)
         for some, found in parts:
             own = some.start + found.with_residual
             if len(own):
@@ -238,8 +239,9 @@ class Inputs:
         if self.target.is_class is None:
             order = np.argsort(E + self.tie_breakers[1], axis=1)
             E = scores_by_rank(self.n_rows)[ranks_of(order)]
+        scores = self.partner_scores32
         if which is None:
-            which, scores = self.partners, self.partner_scores32
+            which = self.partners
         else:
             scores = partner_scores(self._partner_values(which), np.float64)
         return PartnerProducts.of(E, scores, which, self._with_covariates(hypothesis_of)[which])
@@ -267,7 +269,7 @@ class Inputs:
         return found
 
     @cached_property
-    def partner_scores32(self) -> Matrix:
+    def partner_scores32(self) -> NDArray[np.floating]:
         """What partners are multiplied by, in single precision."""
         return partner_scores(self._partner_values(self.partners), np.float32)
 

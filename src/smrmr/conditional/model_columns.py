@@ -91,9 +91,10 @@ def fit_problems(
 ) -> tuple[FitProblem, ...]:
     """The problems of fitting the target to the columns `rows` of the model.
 
-    They come after `products` of features. `scores` are normal scores of all columns, of which these
-    are the first. The columns begin those of `features`. The first problem takes normal scores in place of columns with long tails;
-    where there are many of these the second takes all as they are.
+    They come after `products` of features. `scores` are normal scores of all columns, of which
+    these are the first. The columns begin those of `features`. The first problem takes normal
+    scores in place of columns with long tails; where there are many of these the second takes all
+    as they are.
     """
     forms = [target_columns(target, covariate_basis)]
     if np.mean(ranked.normality < NEAR_NORMAL) > FEW_SKEWED:

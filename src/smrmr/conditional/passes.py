@@ -325,9 +325,9 @@ def second_pass(
     with open_pool(work.n_jobs) as pool:
         for done, (task, found) in enumerate(zip(todo, run_blocks(pool, tasks), strict=True), 1):
             which = np.concatenate(task)
-            (raised, whole, *columns), new_pairs = found
-            pairs.append(new_pairs)
-            for name, column in zip(TESTED_AGAIN, columns, strict=True):
+            raised, whole, *columns = found
+            pairs.append(DirectedPairs(*columns[len(TESTED_AGAIN) :]))
+            for name, column in zip(TESTED_AGAIN, columns, strict=False):
                 new[name][which] = column
             p_of_hypotheses[[results.hypothesis_of[entries[0]] for entries in task]] = whole
             dependent.append(which[raised])
@@ -341,13 +341,11 @@ def second_pass(
     )
 
 
-def _test_without(
-    shared: Shared, task: Task, check_residuals: bool
-) -> tuple[list[NDArray[Any]], DirectedPairs]:
+def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDArray[Any]]:
     """Which entries of hypotheses had a p-value raised, and the p-value of each hypothesis.
 
-    Each is tested against a fit without it. Then what `Results` holds of them: `TESTED_AGAIN`. Also
-    pairs of these entries with others.
+    Each is tested against a fit without it. Then what `Results` holds of them: `TESTED_AGAIN`; at
+    last what `DirectedPairs` holds of them and their partners.
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
@@ -383,7 +381,7 @@ def _test_without(
         ]
         whole.append(_p_of_hypothesis(one.p, one.residuals))
         found.append(one)
-    again = [
+    return [
         np.concatenate([np.empty(0, np.intp), *raised]),
         np.array(whole),
         np.concatenate([one.p for one in found]),
@@ -393,8 +391,8 @@ def _test_without(
         np.concatenate([one.residual_variance for one in found]),
         np.array(excess),
         np.concatenate([_of_interactions(one.interactions, len(one.p))[1] for one in found]),
+        *vars(DirectedPairs.joined(pairs)).values(),
     ]
-    return again, DirectedPairs.joined(pairs)
 
 
 def _products_again(

@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from ..types import Indices, Matrix
+from .statistics.interaction import widest_directions
 from .strongest import strongest
 
 ALPHA = 0.05  # of all products together, by Bonferroni's rule
@@ -23,7 +24,7 @@ def find_products(Z: Matrix, scores32: Matrix, Y: Matrix) -> Indices:
     them depends on these two features and the target alone, but for the 50 best of more: so the
     products that are left when a feature is left out are the same whatever it holds.
     """
-    (p, n), basis = Z.shape, _orthonormal(Y)
+    (p, n), basis = Z.shape, widest_directions(Y)
     d, n_pairs = len(basis), p * (p - 1) / 2
     if n - 1 - d < 3 or p < 3:
         return np.empty((0, 2), np.intp)
@@ -48,9 +49,3 @@ def find_products(Z: Matrix, scores32: Matrix, Y: Matrix) -> Indices:
     alike = np.abs(np.einsum("ki,ki->k", first, second)) > MOST_ALIKE * n
     order = np.lexsort((*pairs.T[::-1], -exact))
     return np.asarray(pairs[order[(exact > bound)[order] & ~alike[order]]][:MAX_PRODUCTS])
-
-
-def _orthonormal(Y: Matrix) -> Matrix:
-    """Orthonormal rows that span those of Y."""
-    _, widths, rows = np.linalg.svd(Y - Y.mean(axis=1, keepdims=True), full_matrices=False)
-    return np.asarray(rows[widths > 1e-6 * max(float(widths[0]), 1e-300)][:10])

@@ -83,8 +83,8 @@ def find_neighbours(
     """Neighbours of some columns among all columns of other hypotheses.
 
     Linear ones are those that correlate most once the common part, one for each of the columns, is
-    taken out of all columns. `abs_Z` holds absolute values of Z, standardised. The first
-    columns are `products` of two columns, of which those of a hypothesis are none of its neighbours.
+    taken out of all columns. `abs_Z` holds absolute values of Z, standardised. The first columns
+    are `products` of two columns; those of a column's own hypothesis are not its neighbours.
     """
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]

@@ -29,15 +29,15 @@ N_KEPT = 10  # partners of each feature that are looked at again
 class Interaction:
     """Correlation of r with products of e and another feature, ``"interaction"``.
 
-    The smallest p-value over all partners counts, corrected for their number (Sidak 1967). Residuals
-    of several classes or outputs are compared jointly. It finds features that matter only together
-    with another one, and names that partner.
+    The smallest p-value over all partners counts, corrected for their number (Sidak 1967).
+    Residuals of several classes or outputs are compared jointly. It finds features that matter only
+    together with another one, and names that partner.
 
     Parameters
     ----------
-    weight, weight_with_products
-        Weight in the combination of p-values, and where products of features take part in the fit
-        of the target.
+    weight, weight_with_abs, weight_with_products
+        Weight in the combination of p-values; the same where absolute values of features helped the
+        fit of the target, and where products of features take part in it.
 
     Examples
     --------
@@ -48,6 +48,7 @@ class Interaction:
     """
 
     weight: float = 0.1
+    weight_with_abs: float = 0.05
     weight_with_products: float = 0.4
     alias: ClassVar[str] = "interaction"
     only_mean: ClassVar[bool] = True
@@ -75,7 +76,8 @@ class Interaction:
 def partner_scores(Z: Matrix, precision: type[np.floating]) -> NDArray[np.floating]:
     """The function g of standardised rows."""
     values = Z.astype(precision, copy=False)
-    return np.copysign(np.sqrt(erf(np.abs(values) / np.sqrt(precision(2)))), values)
+    sizes = np.sqrt(erf(np.abs(values) / np.sqrt(precision(2))))
+    return np.asarray(np.copysign(sizes, values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +104,7 @@ class PartnerProducts:
         cls, E: Matrix, scores: NDArray[np.floating], partners: Indices, hypothesis_of: Indices
     ) -> PartnerProducts:
         """Products of the rows of E, (q, n), with `scores` of partners, in their precision."""
-        basis = _widest(E)
+        basis = widest_directions(E)
         products = basis.astype(scores.dtype)[:, None] * scores
         products -= products.mean(axis=2, keepdims=True)
         if len(basis) == 1:
@@ -146,8 +148,9 @@ class PartnerProducts:
     def robust(self, R: Matrix, found: Interactions) -> Interactions:
         """The same partners with p-values that allow for residuals of unequal spread.
 
-        These are no smaller than before. The mean of r times a product over its own standard error: the generalised covariance
-        measure of Shah and Peters (2020); of several directions the largest, by Bonferroni's rule.
+        These are no smaller than before: the mean of r times a product over its own standard error,
+        the generalised covariance measure of Shah and Peters (2020). Of several directions the
+        largest counts, by Bonferroni's rule.
         """
         place = {int(partner): j for j, partner in enumerate(self.partners)}
         places = np.array([[place.get(int(j), 0) for j in row] for row in found.partners])
@@ -160,12 +163,8 @@ class PartnerProducts:
         return replace(found, p_of_partners=np.maximum(p, found.p_of_partners))
 
 
-def _widest(E: Matrix) -> Matrix:
-    """Orthonormal rows that span those of E, or the widest directions of these."""
-    centred = E - E.mean(axis=1, keepdims=True)
-    if len(E) == 1:
-        return centred
-    _, widths, rows = np.linalg.svd(centred, full_matrices=False)
-    return np.asarray(
-        rows[: max(1, np.count_nonzero(widths > MIN_WIDTH * widths[0]))][:MAX_DIRECTIONS]
-    )
+def widest_directions(E: Matrix) -> Matrix:
+    """Orthonormal rows that span those of E, without their means, or the widest of them."""
+    _, widths, rows = np.linalg.svd(E - E.mean(axis=1, keepdims=True), full_matrices=False)
+    n_wide = np.count_nonzero(widths > MIN_WIDTH * max(float(widths[0]), MIN_WIDTH))
+    return np.asarray(rows[: max(1, min(n_wide, MAX_DIRECTIONS))])

@@ -22,6 +22,7 @@ from .rules import BenjaminiHochberg, BenjaminiYekutieli, Holm
 from .statistics import (
     Absolute,
     DistanceCorrelation,
+    Interaction,
     Joint,
     JointAbsolute,
     KernelIndependence,
@@ -43,6 +44,7 @@ __all__ = [
     "FitProblem",
     "FromEstimator",
     "Holm",
+    "Interaction",
     "Joint",
     "JointAbsolute",
     "Kernel",

@@ -43,7 +43,9 @@ def p_values(
     testable = residual_variance > np.where(tied, 0.0, MIN_RESIDUAL_VARIANCE)
     testable &= columns[0].freedom > 0
     found = _of_all(own, together, _weights(joint, shape))
-    found = _with_partners(found, columns[0], of_partners, shape)
+    weights = _weights(of_partners, shape)
+    weights = weights if alone else [1 / len(weights)] * len(weights)
+    found = _with_partners(found, columns[0], of_partners, weights)
     return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
 
 
@@ -58,7 +60,7 @@ def all_gcm_p_values(
     own = [gcm_p_values(pairs, shape.uses_absolute_values) for pairs in columns]
     together = [joint_gcm_p_values(columns[0])] * len(joint)
     found = _of_all(own, together, _weights(joint, shape))
-    return _with_partners(found, columns[0], of_partners, shape)
+    return _with_partners(found, columns[0], of_partners, _weights(of_partners, shape))
 
 
 def _by_kind(
@@ -72,12 +74,11 @@ def _by_kind(
 
 
 def _with_partners(
-    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape
+    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], weights: list[float]
 ) -> Vector:
     """p-values combined with those of features that act together with partners."""
     if not statistics:
         return p
-    weights = _weights(statistics, shape)
     every = np.stack([p, *(one.p_values(pairs) for one in statistics)])
     return combine(every, np.array([1 - sum(weights), *weights])[:, None])
 
@@ -110,8 +111,8 @@ def _weights(statistics: Sequence[Statistic], shape: Shape) -> list[float]:
 def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape) -> Vector:
     """p-values of several statistics combined by their weights."""
     p = [one.p_values(pairs) for one in statistics]
-    if len(p) == 1:
-        return p[0]
+    if len(p) < 2:
+        return p[0] if p else np.ones(len(pairs.features))
     weights = np.array(_weights(statistics, shape))
     return combine(np.stack(p), (weights / weights.sum())[:, None])
 

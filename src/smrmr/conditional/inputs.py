@@ -23,7 +23,7 @@ from .distillers import FitProblem
 from .distillers.problem import NONE, Shape, most_in_fit
 from .marginal import Rows, valid_statistics
 from .model_columns import fit_problems, rank_columns
-from .products import find_products
+from .products import find_products, product_columns
 from .residuals import Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
 from .scores import adjusted_for, draw_tie_breakers, standardised
@@ -72,8 +72,8 @@ class Inputs:
     components
         What many rows of `Z` share.
     products
-        The rows of `Z` that each of its first rows is the product of, (products, 2): these leave
-        with either feature.
+        The rows of `Z` that each of its first rows is a product of, (products, 2), see
+        `product_columns`: these leave with either feature.
     features
         Positions in X of the features tested: of every group the one most associated with the
         target, the strongest first, then the second of every group, and so on.
@@ -330,10 +330,10 @@ def prepare_inputs(
     covariate_columns, covariate_of = _covariate_columns(study, order)
     products = np.empty((0, 2), np.intp)
     if any(map(needs_partners, statistics)):
-        products = find_products(Z, Z.astype(np.float32, copy=False), by_content.columns.values)
+        products = find_products(Z, by_content.columns.values)
+    held = adjusted_for(product_columns(Z, products), covariate_basis)
+    Z, products = np.concatenate([held.astype(Z.dtype), Z]), np.tile(products, (2, 1))
     n_products = len(products)
-    held = standardised(Z[products[:, 0]] * Z[products[:, 1]])
-    Z = np.concatenate([adjusted_for(held, covariate_basis).astype(Z.dtype), Z])
     feature_of = np.concatenate([feature_of[products[:, 0]], feature_of])
     none = np.full(n_products, -1)
     hypotheses = tuple(np.concatenate([none, numbers]) for numbers in hypotheses)
@@ -379,12 +379,18 @@ def _covariate_columns(study: Study, order: Indices) -> tuple[Matrix, Indices]:
 
 
 def _partners(study: Study, groups: Groups, features: Indices, covariate_of: Indices) -> Indices:
-    """What features may act together with, by number; `features` are those of the rows of Z."""
-    positions = np.concatenate([features, study.columns.n_columns + covariate_of])
+    """What features may act together with, by number; `features` are those of the rows of Z.
+
+    Of features that are nearly the same the first one stands for all: they count once.
+    """
+    n_columns = study.columns.n_columns
+    positions = np.concatenate([features, n_columns + covariate_of])
     if study.partners is None:
-        return np.arange(len(positions))
-    leaders = np.arange(study.columns.n_columns + int(covariate_of.max(initial=-1)) + 1)
-    leaders[: study.columns.n_columns] = groups.copies.leaders
+        alike = groups.nearly_same[features]
+        first = features[np.unique(alike, return_index=True)[1]]
+        return np.flatnonzero(np.isin(positions, first) | (positions >= n_columns))
+    leaders = np.arange(n_columns + int(covariate_of.max(initial=-1)) + 1)
+    leaders[:n_columns] = groups.copies.leaders
     return np.flatnonzero(np.isin(positions, leaders[study.partners]))
 
 

@@ -12,6 +12,8 @@ from .copies import Copies, find_copies
 from .rank_table import RankTable
 from .user_groups import read_feature_groups
 
+NEARLY_SAME = 0.9  # correlation from which on a feature can stand for another one
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -25,11 +27,15 @@ class Groups:
         The same of those features that are tested; all others are only adjusted for.
     partitions
         For each of them and each feature the first feature of its group, itself if it is alone.
+    nearly_same
+        The same for groups of features that can stand for each other: those of the finest partition
+        with a cut of 0.9 or more, else copies.
     """
 
     copies: Copies
     of_interest: Copies
     partitions: tuple[Indices, ...]
+    nearly_same: Indices
 
     @cached_property
     def hypotheses(self) -> tuple[Indices, ...]:
@@ -103,11 +109,13 @@ def find_groups(
         copies = copies.without(copies.same_as(left_out))
     of_interest = copies if only is None else copies.without(~copies.same_as(only))
     below = tuple(cut for cut in cuts if cut < 1)
-    partitions = [copies.leaders] if 1.0 in cuts else []
+    partitions, nearly_same = [copies.leaders] if 1.0 in cuts else [], copies.leaders
     if below:
         with work.stage("look-alikes", steps=True):
             found = find_alike(table, of_interest.modelled, below, work)
         partitions += [labels[copies.leaders] for labels in found]
+        if below[0] >= NEARLY_SAME:
+            nearly_same = found[0][copies.leaders]
     if given is not None:
         partitions.append(read_feature_groups(given, table.columns, copies))
-    return Groups(copies, of_interest, tuple(partitions))
+    return Groups(copies, of_interest, tuple(partitions), nearly_same)

@@ -165,6 +165,9 @@ class PartnerProducts:
 
 def widest_directions(E: Matrix) -> Matrix:
     """Orthonormal rows that span those of E, without their means, or the widest of them."""
-    _, widths, rows = np.linalg.svd(E - E.mean(axis=1, keepdims=True), full_matrices=False)
+    centred = E - E.mean(axis=1, keepdims=True)
+    if len(E) == 1:  # with its sign
+        return np.asarray(centred / max(float(np.linalg.norm(centred)), MIN_WIDTH))
+    _, widths, rows = np.linalg.svd(centred, full_matrices=False)
     n_wide = np.count_nonzero(widths > MIN_WIDTH * max(float(widths[0]), MIN_WIDTH))
     return np.asarray(rows[: max(1, min(n_wide, MAX_DIRECTIONS))])

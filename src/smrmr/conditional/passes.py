@@ -19,6 +19,7 @@ from .combine import combine, combine_groups
 from .components import CommonPart
 from .distillers import Distillation, Distilled
 from .inputs import Inputs
+from .products import product_columns, products_of_some
 from .residual_checks import MANY_WIDE, SPREAD_ALPHA, residual_is_dependent, row_spread_p_values
 from .residuals import Neighbours, find_neighbours, penalty
 from .statistics import Interactions, PartnerProducts
@@ -26,6 +27,9 @@ from .statistics import Interactions, PartnerProducts
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
+CLEAR = 0.01  # p-value up to which it is asked whether residuals depend on products of features:
+MAX_USED = 20  # of those that the fit uses with any others,
+MAX_PAIRED_VALUES = 2**27  # or of any two, if these have no more values in all
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
 N_SHOWN = 2  # neighbours of a feature that are reported
 KEPT_PAIR = 0.01  # p-value up to which a pair of features is remembered
@@ -365,6 +369,16 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         one = inputs.compare(
             own, near, commons, fit.residuals, fit.shape, up_to, products, hypothesis_of
         )
+        if inputs.interacting and one.p.min(initial=1.0) <= CLEAR:
+            basis = _basis_of_products(inputs, fit, out, common, one.residuals)
+            if len(basis):
+                vectors = np.concatenate([common.vectors, basis])
+                commons = [replace(common, vectors=vectors)] * len(own)
+                E = fit.residuals - (fit.residuals @ basis.T) @ basis
+                products = _products_again(shared, entries, E, hypothesis_of)
+                one = inputs.compare(
+                    own, near, commons, E, fit.shape, up_to, products, hypothesis_of
+                )
         if hypothesis_of is inputs.hypotheses[0]:
             pairs.append(_pairs_of(own, one.interactions))
         dependent = [
@@ -393,6 +407,25 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         np.concatenate([_of_interactions(one.interactions, len(one.p))[1] for one in found]),
         *vars(DirectedPairs.joined(pairs)).values(),
     ]
+
+
+def _basis_of_products(
+    inputs: Inputs, fit: Distilled, out: Indices, common: CommonPart, R: Matrix
+) -> Matrix:
+    """Orthonormal rows that span products of features which the residuals R still depend on.
+
+    They are free of covariates and of `common`.
+    """
+    others = np.setdiff1d(inputs.partners[inputs.partners < len(inputs.Z)], out)
+    some = others
+    if len(others) ** 2 * inputs.n_rows > MAX_PAIRED_VALUES:
+        some = np.setdiff1d(inputs.behind(fit.used), out)[:MAX_USED]
+    pairs = products_of_some(inputs.Z, some, others, R)
+    columns = product_columns(inputs.Z, pairs)
+    for basis in (inputs.covariate_basis, common.vectors):
+        columns = columns - (columns @ basis.T) @ basis
+    _, widths, rows = np.linalg.svd(columns, full_matrices=False)
+    return np.asarray(rows[widths > 1e-6 * max(float(widths.max(initial=0.0)), 1e-6)])
 
 
 def _products_again(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv
 
 from ..types import Indices, Matrix
@@ -12,10 +13,13 @@ from .strongest import strongest
 
 ALPHA = 0.05  # of all products together, by Bonferroni's rule
 MAX_PRODUCTS = 25
+MAX_OF_SOME = 5
 PER_FEATURE = 8  # products of a feature with later ones that come into question
 MOST_ALIKE = 0.5  # correlation of two features from which on their product is nearly a square
 ROUGHLY = 0.8  # of the bound, from which on a product is looked at exactly
 BLOCK = 256  # features whose products are looked at together
+
+Floats = NDArray[np.floating]
 
 
 def product_columns(Z: Matrix, pairs: Indices) -> Matrix:
@@ -33,26 +37,59 @@ def find_products(Z: Matrix, Y: Matrix) -> Indices:
     features and the target alone, but for the 25 best of more: so the products that are left when a
     feature is left out are the same whatever it holds.
     """
-    (p, n), basis = Z.shape, widest_directions(Y)
-    d, n_pairs = len(basis), p * (p - 1) / 2
-    if n - 1 - d < 3 or p < 3:
-        return np.empty((0, 2), np.intp)
-    bound = 1 - betaincinv((n - 1 - d) / 2, d / 2, ALPHA / n_pairs)
-    rows, scores = np.arange(p), partner_scores(Z, np.float32)
-    lengths = np.sqrt(np.einsum("ki,ki->k", scores, scores) / n)
-    scores /= np.where(lengths > 0, lengths, np.inf)[:, None]
-    candidates = []
-    for start in range(0, p, BLOCK):
-        own, others = scores[start : start + BLOCK], scores[start:]
-        shares = np.zeros((len(own), len(others)), np.float32)
-        for direction in basis.astype(np.float32):
-            shares += ((own * direction) @ others.T) ** 2
-        mine = rows[start : start + len(own)]
-        best = strongest(shares, mine, rows[start:], ROUGHLY * bound * n, PER_FEATURE)
-        k, place = np.nonzero(best >= 0)
-        candidates.append(np.sort(np.stack([mine[k], start + best[k, place]], axis=1), axis=1))
-    pairs = np.unique(np.concatenate(candidates), axis=0)
-    exact = np.sum((product_columns(Z, pairs)[len(pairs) :] @ basis.T) ** 2, axis=1) / n
+    p, basis = len(Z), widest_directions(Y)
+    bound = _bound(Z.shape[1], len(basis), p * (p - 1) / 2)
+    scores = partner_scores(Z, np.float32)
+    candidates = [
+        start + _candidates(scores[start : start + BLOCK], scores[start:], basis, bound)
+        for start in range(0, p, BLOCK)
+    ]
+    return _beyond(Z, np.concatenate(candidates), basis, bound)[:MAX_PRODUCTS]
+
+
+def products_of_some(Z: Matrix, some: Indices, others: Indices, R: Matrix) -> Indices:
+    """The same for residuals R: pairs of some rows with any of others."""
+    basis = widest_directions(R)
+    bound = _bound(Z.shape[1], len(basis), len(some) * len(others))
+    scores = partner_scores(Z[others], np.float32)
+    found = [
+        start * np.array([1, 0])
+        + _candidates(
+            partner_scores(Z[some[start : start + BLOCK]], np.float32), scores, basis, bound
+        )
+        for start in range(0, len(some), BLOCK)
+    ]
+    first, second = np.concatenate([np.empty((0, 2), np.intp), *found]).T
+    pairs = np.stack([some[first], others[second]], axis=1)
+    return _beyond(Z, pairs[pairs[:, 0] != pairs[:, 1]], basis, bound)[:MAX_OF_SOME]
+
+
+def _bound(n: int, d: int, n_pairs: float) -> float:
+    """Share of d directions of the target in a product that chance exceeds in no pair."""
+    if n - 1 - d < 3 or n_pairs < 1:
+        return 1.0
+    return float(1 - betaincinv((n - 1 - d) / 2, d / 2, ALPHA / n_pairs))
+
+
+def _candidates(own: Floats, others: Floats, basis: Matrix, bound: float) -> Indices:
+    """Pairs of a row of each whose product may exceed the bound, going by single precision."""
+    squares = [np.maximum(np.einsum("ki,ki->k", side, side), 1e-6) for side in (own, others)]
+    shares = np.zeros((len(own), len(others)), np.float32)
+    for direction in basis.astype(np.float32):
+        shares += ((own * direction) @ others.T) ** 2
+    shares *= np.float32(own.shape[1]) / squares[0][:, None]
+    shares /= squares[1]
+    mine, all_others = np.full(len(own), -1), np.zeros(len(others), np.intp)
+    best = strongest(shares, mine, all_others, ROUGHLY * bound, PER_FEATURE)
+    k, place = np.nonzero(best >= 0)
+    return np.stack([k, best[k, place]], axis=1)
+
+
+def _beyond(Z: Matrix, pairs: Indices, basis: Matrix, bound: float) -> Indices:
+    """Pairs whose product exceeds the bound, best first, each once; no pairs of features alike."""
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    n, columns = Z.shape[1], product_columns(Z, pairs)[len(pairs) :]
+    shares = np.sum((columns @ basis.T) ** 2, axis=1) / n
     alike = np.abs(np.einsum("ki,ki->k", *Z[pairs.T])) > MOST_ALIKE * n
-    order = np.lexsort((*pairs.T[::-1], -exact))
-    return np.asarray(pairs[order[(exact > bound)[order] & ~alike[order]]][:MAX_PRODUCTS])
+    order = np.lexsort((*pairs.T[::-1], -shares))
+    return np.asarray(pairs[order[((shares > bound) & ~alike)[order]]])

@@ -6,6 +6,7 @@ A new data set is one entry there, made from its files, its size and a function 
 from __future__ import annotations
 
 import gzip
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -71,7 +72,9 @@ def load(name: str, progress: Progress | None = None) -> Dataset:
     source = SOURCES[name]
     paths = [fetch(forms, progress) for forms in source.files]
     try:
-        data = source.read(*paths)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of readers about old files, which are known to be old
+            data = source.read(*paths)
     except Exception as error:  # readers raise many kinds for one reason
         raise ValueError(
             f"{' or '.join(map(str, paths))} is not the file that {name} is read from "

@@ -180,14 +180,15 @@ class Inputs:
         shape: Shape,
         gcm_up_to: float = 0.0,
         products: PartnerProducts | None = None,
-        hypothesis_of: Indices | None = None,
+        partition: int = 0,
     ) -> Comparison:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
         `commons` is what features outside the hypothesis of each share. `E` is (q, n), or
         (q, rows, n); `shape` is what the fit says that they come from. Rows without ties whose
         p-value is at most `gcm_up_to` have one of the generalised covariance measure too. With
-        `products` of residuals and partners it is asked how rows act together with these.
+        `products` of residuals and partners it is asked how rows, as members of hypotheses of a
+        partition, act together with these.
         """
         k, q = len(rows), len(E)
         p, gcm = np.ones(k), np.zeros(k)
@@ -200,9 +201,9 @@ class Inputs:
             variance[some], values[some] = found.variance, found.values
         together: Interactions | None = None
         robust: Interactions | None = None
-        if products is not None and hypothesis_of is not None:
+        if products is not None:
             again = gcm_up_to > 0
-            together, robust = self._interactions(rows, values, products, hypothesis_of, again)
+            together, robust = self._interactions(rows, values, products, partition, again)
         for some, found in parts:
             own = some.start + found.with_residual
             if len(own):
@@ -220,18 +221,21 @@ class Inputs:
                     gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, shape)
         return Comparison(p, gcm, by_target, correlation, freedom, variance, values, together)
 
-    def partition_with(self, hypothesis: int) -> Indices:
-        """The finest partition that has a hypothesis."""
-        return next(numbers for numbers in self.hypotheses if (numbers == hypothesis).any())
+    @cached_property
+    def partition_of(self) -> Indices:
+        """The finest partition that has each hypothesis."""
+        found = np.zeros(max(int(numbers.max()) for numbers in self.hypotheses) + 1, np.intp)
+        for i in range(len(self.hypotheses) - 1, -1, -1):
+            numbers = self.hypotheses[i]
+            found[numbers[numbers >= 0]] = i
+        return found
 
     @property
     def interacting(self) -> bool:
         """Whether it is asked how features act together."""
         return any(map(needs_partners, self.statistics)) and len(self.partners) > 0
 
-    def products_with(
-        self, E: Matrix, hypothesis_of: Indices, which: Indices | None = None
-    ) -> PartnerProducts:
+    def products_with(self, E: Matrix, which: Indices | None = None) -> PartnerProducts:
         """Products of residuals of the target, (q, n), with all partners, or with some of them.
 
         All are in single precision, which is enough to tell the best of them.
@@ -244,7 +248,7 @@ class Inputs:
             which = self.partners
         else:
             scores = partner_scores(self._partner_values(which), np.float64)
-        return PartnerProducts.of(E, scores, which, self._with_covariates(hypothesis_of)[which])
+        return PartnerProducts.of(E, scores, which)
 
     def positions(self, numbers: Indices, n_features: int) -> Indices:
         """Positions in X of features by rows of `Z`; covariates follow after the last feature."""
@@ -256,9 +260,27 @@ class Inputs:
         """Number of covariates that may be partners."""
         return int(self.covariate_of.max(initial=-1)) + 1
 
-    def _with_covariates(self, hypothesis_of: Indices) -> Indices:
-        """Hypotheses of rows of `Z`, and none for covariates."""
-        return np.concatenate([hypothesis_of, np.full(len(self.covariate_of), -1)])
+    @cached_property
+    def place_among_partners(self) -> Indices:
+        """Where rows of `Z`, then columns of covariates, stand among partners; -1 for others."""
+        found = np.full(len(self.Z) + len(self.covariate_of), -1)
+        found[self.partners] = np.arange(len(self.partners))
+        return found
+
+    @cached_property
+    def _with_covariates(self) -> tuple[Indices, ...]:
+        """For each partition the hypotheses of rows of `Z`, and none for covariates."""
+        none = np.full(len(self.covariate_of), -1)
+        return tuple(np.concatenate([numbers, none]) for numbers in self.hypotheses)
+
+    @cached_property
+    def _n_partners_inside(self) -> tuple[Indices, ...]:
+        """For each partition the number of partners in each hypothesis."""
+        size = len(self.partition_of) + 1
+        return tuple(
+            np.bincount(numbers[self.partners] + 1, minlength=size)[1:]
+            for numbers in self._with_covariates
+        )
 
     def _partner_values(self, which: Indices) -> Matrix:
         """Values of partners by number."""
@@ -278,19 +300,18 @@ class Inputs:
         rows: Indices,
         residuals: Matrix,
         products: PartnerProducts,
-        hypothesis_of: Indices,
+        partition: int,
         is_last: bool,
     ) -> tuple[Interactions, Interactions | None]:
         """How rows act together with partners; the same for residuals of unequal spread, at last.
 
         Rows with ties have such residuals.
         """
-        mine = hypothesis_of[rows]
-        of_partners = self._with_covariates(hypothesis_of)
-        inside = np.bincount(of_partners[self.partners] + 1, minlength=mine.max() + 2)[mine + 1]
-        n_outside, most = len(self.partners) - inside, len(products.partners)
-        products = replace(products, hypothesis_of=of_partners[products.partners])
-        found = products.compare(residuals, mine, n_outside, most if is_last else min(most, N_KEPT))
+        mine = self.hypotheses[partition][rows]
+        n_outside = len(self.partners) - self._n_partners_inside[partition][mine]
+        hypothesis_of = self._with_covariates[partition][products.partners]
+        most = len(products.partners) if is_last else N_KEPT
+        found = products.compare(residuals, mine, hypothesis_of, n_outside, most)
         if not is_last:
             return found, None
         robust = products.robust(residuals, found)

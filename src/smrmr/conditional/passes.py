@@ -19,7 +19,7 @@ from .combine import combine, combine_groups
 from .components import CommonPart
 from .distillers import Distillation, Distilled
 from .inputs import Inputs
-from .products import product_columns, products_of_some
+from .products import product_columns, products_with_partners
 from .residual_checks import MANY_WIDE, SPREAD_ALPHA, residual_is_dependent, row_spread_p_values
 from .residuals import Neighbours, find_neighbours, penalty
 from .statistics import Interactions, PartnerProducts
@@ -146,7 +146,7 @@ class Shared:
         if not self.inputs.interacting:
             return None
         E = self.distillation.full_fit.residuals
-        return self.inputs.products_with(E, self.inputs.hypotheses[0])
+        return self.inputs.products_with(E)
 
     @cached_property
     def partners_back(self) -> dict[int, list[int]]:
@@ -171,10 +171,10 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
     width = MAX_BLOCK_VALUES // inputs.n_rows // len(inputs.target.names)
     width = max(MIN_BLOCK, min(MAX_BLOCK, width))
     shared, tasks = Shared(inputs, distillation), []
-    for hypothesis_of, rows in zip(inputs.hypotheses, inputs.new_rows, strict=True):
-        rows = rows[np.argsort(hypothesis_of[rows], kind="stable")]
+    for partition, rows in enumerate(inputs.new_rows):
+        rows = rows[np.argsort(inputs.hypotheses[partition][rows], kind="stable")]
         tasks += [
-            delayed(_test_block)(shared, hypothesis_of, rows[i : i + width])
+            delayed(_test_block)(shared, partition, rows[i : i + width])
             for i in range(0, len(rows), width)
         ]
     blocks = []
@@ -206,9 +206,10 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
     )
 
 
-def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[NDArray[Any]]:
-    """What `Results` holds of some rows."""
+def _test_block(shared: Shared, partition: int, rows: Indices) -> list[NDArray[Any]]:
+    """What `Results` holds of some rows as members of hypotheses of a partition."""
     inputs, fit = shared.inputs, shared.distillation.full_fit
+    hypothesis_of = inputs.hypotheses[partition]
     alone = np.bincount(hypothesis_of[hypothesis_of >= 0])[hypothesis_of[rows]] == 1
     rows = np.concatenate([rows[alone], rows[~alone]])  # those of a common part one after the other
     commons = _common_parts(inputs, hypothesis_of, rows)
@@ -217,7 +218,7 @@ def _test_block(shared: Shared, hypothesis_of: Indices, rows: Indices) -> list[N
     )
     E = _residuals(inputs, fit, rows, hypothesis_of)
     found = inputs.compare(
-        rows, near, commons, E, fit.shape, products=shared.products, hypothesis_of=hypothesis_of
+        rows, near, commons, E, fit.shape, products=shared.products, partition=partition
     )
     strongest, similarity = _most_similar(inputs, rows, near.linear)
     return [
@@ -363,11 +364,10 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         up_to = CHECK_ALPHA if check_residuals else 0.0
         common = inputs.components.without(out, inputs.Z[out])
         commons = [common] * len(own)
-        number = results.hypothesis_of[entries[0]]
-        hypothesis_of = inputs.partition_with(number)
-        products = _products_again(shared, entries, fit.residuals, hypothesis_of)
+        partition = int(inputs.partition_of[results.hypothesis_of[entries[0]]])
+        products = _products_again(shared, entries, fit.residuals)
         one = inputs.compare(
-            own, near, commons, fit.residuals, fit.shape, up_to, products, hypothesis_of
+            own, near, commons, fit.residuals, fit.shape, up_to, products, partition
         )
         if inputs.interacting and one.p.min(initial=1.0) <= CLEAR:
             basis = _basis_of_products(inputs, fit, out, common, one.residuals)
@@ -375,11 +375,9 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
                 vectors = np.concatenate([common.vectors, basis])
                 commons = [replace(common, vectors=vectors)] * len(own)
                 E = fit.residuals - (fit.residuals @ basis.T) @ basis
-                products = _products_again(shared, entries, E, hypothesis_of)
-                one = inputs.compare(
-                    own, near, commons, E, fit.shape, up_to, products, hypothesis_of
-                )
-        if hypothesis_of is inputs.hypotheses[0]:
+                products = _products_again(shared, entries, E)
+                one = inputs.compare(own, near, commons, E, fit.shape, up_to, products, partition)
+        if partition == 0:
             pairs.append(_pairs_of(own, one.interactions))
         dependent = [
             i
@@ -416,11 +414,16 @@ def _basis_of_products(
 
     They are free of covariates and of `common`.
     """
-    others = np.setdiff1d(inputs.partners[inputs.partners < len(inputs.Z)], out)
-    some = others
-    if len(others) ** 2 * inputs.n_rows > MAX_PAIRED_VALUES:
-        some = np.setdiff1d(inputs.behind(fit.used), out)[:MAX_USED]
-    pairs = products_of_some(inputs.Z, some, others, R)
+    is_feature = inputs.partners < len(inputs.Z)
+    partners, scores = inputs.partners[is_feature], inputs.partner_scores32[is_feature]
+    some = partners
+    if len(partners) ** 2 * inputs.n_rows > MAX_PAIRED_VALUES:
+        some = inputs.behind(fit.used)
+        some = some[inputs.place_among_partners[some] >= 0][:MAX_USED]
+    places = inputs.place_among_partners[some]
+    pairs = products_with_partners(inputs.Z, places, partners, scores, out, R)
+    if not len(pairs):
+        return np.empty((0, inputs.n_rows))
     columns = product_columns(inputs.Z, pairs)
     for basis in (inputs.covariate_basis, common.vectors):
         columns = columns - (columns @ basis.T) @ basis
@@ -428,13 +431,12 @@ def _basis_of_products(
     return np.asarray(rows[widths > 1e-6 * max(float(widths.max(initial=0.0)), 1e-6)])
 
 
-def _products_again(
-    shared: Shared, entries: Indices, E: Matrix, hypothesis_of: Indices
-) -> PartnerProducts | None:
+def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProducts | None:
     """Products of residuals with the partners that entries of a hypothesis may have.
 
-    Those that they act together with most, going by the fit to all features, and those that act
-    most together with them: of all others the p-value counts as 1.
+    Those that they act together with most, going by the fit to all features, those that act most
+    together with them, and those that they have a product with in fits: of all others the p-value
+    counts as 1.
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
@@ -442,11 +444,11 @@ def _products_again(
         return None
     own = results.rows[entries]
     back = [partner for row in own.tolist() for partner in shared.partners_back.get(row, [])]
-    in_fit = inputs.behind(np.flatnonzero(np.isin(inputs.products, own).any(axis=1)))
-    some = np.union1d(results.best_partners[entries], np.array(back, dtype=np.intp))
-    some = np.union1d(some[some >= 0], np.intersect1d(in_fit, inputs.partners))
-    some = np.setdiff1d(some, own)
-    return inputs.products_with(E, hypothesis_of, some)
+    in_fit = inputs.products[np.isin(inputs.products, own).any(axis=1)].ravel()
+    every = [results.best_partners[entries].ravel(), np.array(back, dtype=np.intp), in_fit]
+    some = np.unique(np.concatenate(every))
+    some = some[(some >= 0) & ~np.isin(some, own)]
+    return inputs.products_with(E, some[inputs.place_among_partners[some] >= 0])
 
 
 def _pairs_of(rows: Indices, found: Interactions | None) -> DirectedPairs:

@@ -47,21 +47,23 @@ def find_products(Z: Matrix, Y: Matrix) -> Indices:
     return _beyond(Z, np.concatenate(candidates), basis, bound)[:MAX_PRODUCTS]
 
 
-def products_of_some(Z: Matrix, some: Indices, others: Indices, R: Matrix) -> Indices:
-    """The same for residuals R: pairs of some rows with any of others."""
+def products_with_partners(
+    Z: Matrix, places: Indices, partners: Indices, scores: Floats, out: Indices, R: Matrix
+) -> Indices:
+    """The same for residuals R: pairs of the partners at some places with all partners.
+
+    `partners` are rows of Z, and `scores` are theirs. No pair has a row of `out`.
+    """
     basis = widest_directions(R)
-    bound = _bound(Z.shape[1], len(basis), len(some) * len(others))
-    scores = partner_scores(Z[others], np.float32)
-    found = [
-        start * np.array([1, 0])
-        + _candidates(
-            partner_scores(Z[some[start : start + BLOCK]], np.float32), scores, basis, bound
-        )
-        for start in range(0, len(some), BLOCK)
-    ]
-    first, second = np.concatenate([np.empty((0, 2), np.intp), *found]).T
-    pairs = np.stack([some[first], others[second]], axis=1)
-    return _beyond(Z, pairs[pairs[:, 0] != pairs[:, 1]], basis, bound)[:MAX_OF_SOME]
+    bound = _bound(Z.shape[1], len(basis), len(places) * len(partners))
+    found = [np.empty((0, 2), np.intp)]
+    for start in range(0, len(places), BLOCK):
+        some = places[start : start + BLOCK]
+        pairs = _candidates(scores[some], scores, basis, bound)
+        found.append(partners[np.stack([some[pairs[:, 0]], pairs[:, 1]], axis=1)])
+    pairs = np.concatenate(found)
+    pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & ~np.isin(pairs, out).any(axis=1)]
+    return _beyond(Z, pairs, basis, bound)[:MAX_OF_SOME]
 
 
 def _bound(n: int, d: int, n_pairs: float) -> float:

@@ -90,19 +90,16 @@ class PartnerProducts:
         Rows of mean 0, those of one partner orthonormal, (d, partners, n).
     n_directions
         Number of rows that each partner has; others are 0.
-    partners, hypothesis_of
-        Number and hypothesis of each partner; a feature has no partner in its own hypothesis.
+    partners
+        Number of each partner.
     """
 
     values: NDArray[np.floating]
     n_directions: Indices
     partners: Indices
-    hypothesis_of: Indices
 
     @classmethod
-    def of(
-        cls, E: Matrix, scores: NDArray[np.floating], partners: Indices, hypothesis_of: Indices
-    ) -> PartnerProducts:
+    def of(cls, E: Matrix, scores: NDArray[np.floating], partners: Indices) -> PartnerProducts:
         """Products of the rows of E, (q, n), with `scores` of partners, in their precision."""
         basis = widest_directions(E)
         products = basis.astype(scores.dtype)[:, None] * scores
@@ -111,7 +108,7 @@ class PartnerProducts:
             lengths = np.sqrt(np.einsum("dmn,dmn->dm", products, products))[:, :, None]
             is_any = lengths > MIN_WIDTH
             products /= np.where(is_any, lengths, np.inf)
-            return cls(products, is_any[0, :, 0].astype(np.intp), partners, hypothesis_of)
+            return cls(products, is_any[0, :, 0].astype(np.intp), partners)
         by_partner = np.moveaxis(products, 1, 0)
         among = np.matmul(by_partner, np.swapaxes(by_partner, 1, 2)).astype(np.float64)
         widths, vectors = np.linalg.eigh(among)
@@ -119,12 +116,15 @@ class PartnerProducts:
         scale = np.where(kept, 1 / np.sqrt(np.where(kept, widths, 1.0)), 0.0)
         turned = np.swapaxes(vectors * scale[:, None], 1, 2).astype(scores.dtype)
         values = np.ascontiguousarray(np.moveaxis(np.matmul(turned, by_partner), 0, 1))
-        return cls(values, kept.sum(axis=1), partners, hypothesis_of)
+        return cls(values, kept.sum(axis=1), partners)
 
-    def compare(self, R: Matrix, mine: Indices, n_outside: Indices, most: int) -> Interactions:
+    def compare(
+        self, R: Matrix, mine: Indices, hypothesis_of: Indices, n_outside: Indices, most: int
+    ) -> Interactions:
         """How features with residuals R, (k, n), act together with their `most` best partners.
 
-        `mine` are their hypotheses, `n_outside` is the number of all their partners.
+        `mine` are their hypotheses, and `hypothesis_of` are those of the partners: none is in that
+        of its feature. `n_outside` is the number of all partners that each may have.
         """
         if not len(self.partners):
             none = np.full((len(R), 1), -1)
@@ -135,7 +135,7 @@ class PartnerProducts:
         shares = first**2
         for rows in self.values[1:]:
             shares += (unit @ rows.T) ** 2
-        best = strongest(shares, mine, self.hypothesis_of, 0.0, min(most, len(self.partners)))
+        best = strongest(shares, mine, hypothesis_of, 0.0, min(most, len(self.partners)))
         found = best >= 0
         share = np.minimum(np.take_along_axis(shares, best, axis=1), 1 - 1e-7).astype(np.float64)
         d = np.maximum(self.n_directions[best], 1)

@@ -23,7 +23,7 @@ from .distillers import FitProblem
 from .distillers.problem import NONE, Shape, most_in_fit
 from .marginal import Rows, valid_statistics
 from .model_columns import fit_problems, rank_columns
-from .products import find_products, product_columns
+from .products import find_products, product_columns, scaled_scores
 from .residuals import Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
 from .scores import adjusted_for, draw_tie_breakers, standardised
@@ -293,7 +293,12 @@ class Inputs:
     @cached_property
     def partner_scores32(self) -> NDArray[np.floating]:
         """What partners are multiplied by, in single precision."""
-        return partner_scores(self._partner_values(self.partners), np.float32)
+        return scaled_scores(self._partner_values(self.partners))
+
+    @cached_property
+    def n_feature_partners(self) -> int:
+        """Number of partners that are features; covariates come after them."""
+        return int(np.count_nonzero(self.partners < len(self.Z)))
 
     def _interactions(
         self,

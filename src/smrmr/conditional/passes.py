@@ -27,7 +27,8 @@ from .statistics import Interactions, PartnerProducts
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
-CLEAR = 0.01  # p-value up to which it is asked whether residuals depend on products of features:
+CLEAR = 0.01  # p-value up to which it is asked whether residuals depend on products of features,
+N_CLEAR = 30  # or that so many would have by chance, if it is less:
 MAX_USED = 20  # of those that the fit uses with any others,
 MAX_PAIRED_VALUES = 2**27  # or of any two, if these have no more values in all
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
@@ -369,7 +370,8 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         one = inputs.compare(
             own, near, commons, fit.residuals, fit.shape, up_to, products, partition
         )
-        if inputs.interacting and one.p.min(initial=1.0) <= CLEAR:
+        clear = min(CLEAR, N_CLEAR / len(inputs.Z))
+        if inputs.interacting and one.p.min(initial=1.0) <= clear:
             basis = _basis_of_products(inputs, fit, out, common, one.residuals)
             if len(basis):
                 vectors = np.concatenate([common.vectors, basis])
@@ -414,9 +416,8 @@ def _basis_of_products(
 
     They are free of covariates and of `common`.
     """
-    is_feature = inputs.partners < len(inputs.Z)
-    partners, scores = inputs.partners[is_feature], inputs.partner_scores32[is_feature]
-    some = partners
+    partners = inputs.partners[: inputs.n_feature_partners]
+    scores, some = inputs.partner_scores32[: len(partners)], partners
     if len(partners) ** 2 * inputs.n_rows > MAX_PAIRED_VALUES:
         some = inputs.behind(fit.used)
         some = some[inputs.place_among_partners[some] >= 0][:MAX_USED]

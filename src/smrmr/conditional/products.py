@@ -29,6 +29,14 @@ def product_columns(Z: Matrix, pairs: Indices) -> Matrix:
     return standardised(np.concatenate([first * second, scored]))
 
 
+def scaled_scores(Z: Matrix) -> Floats:
+    """Scores of rows of Z as partners, with a mean square of 1, in single precision."""
+    scores = partner_scores(Z, np.float32)
+    squares = np.einsum("ki,ki->k", scores, scores)
+    scores *= np.sqrt(Z.shape[1] / np.maximum(squares, 1e-6)).astype(np.float32)[:, None]
+    return scores
+
+
 def find_products(Z: Matrix, Y: Matrix) -> Indices:
     """Pairs of rows of Z whose product correlates with the target beyond chance, best first.
 
@@ -39,7 +47,7 @@ def find_products(Z: Matrix, Y: Matrix) -> Indices:
     """
     p, basis = len(Z), widest_directions(Y)
     bound = _bound(Z.shape[1], len(basis), p * (p - 1) / 2)
-    scores = partner_scores(Z, np.float32)
+    scores = scaled_scores(Z)
     candidates = [
         start + _candidates(scores[start : start + BLOCK], scores[start:], basis, bound)
         for start in range(0, p, BLOCK)
@@ -52,7 +60,7 @@ def products_with_partners(
 ) -> Indices:
     """The same for residuals R: pairs of the partners at some places with all partners.
 
-    `partners` are rows of Z, and `scores` are theirs. No pair has a row of `out`.
+    `partners` are rows of Z, and `scores` are theirs, scaled. No pair has a row of `out`.
     """
     basis = widest_directions(R)
     bound = _bound(Z.shape[1], len(basis), len(places) * len(partners))
@@ -74,15 +82,18 @@ def _bound(n: int, d: int, n_pairs: float) -> float:
 
 
 def _candidates(own: Floats, others: Floats, basis: Matrix, bound: float) -> Indices:
-    """Pairs of a row of each whose product may exceed the bound, going by single precision."""
-    squares = [np.maximum(np.einsum("ki,ki->k", side, side), 1e-6) for side in (own, others)]
-    shares = np.zeros((len(own), len(others)), np.float32)
-    for direction in basis.astype(np.float32):
-        shares += ((own * direction) @ others.T) ** 2
-    shares *= np.float32(own.shape[1]) / squares[0][:, None]
-    shares /= squares[1]
+    """Pairs of a row of each whose product may exceed the bound, going by single precision.
+
+    Rows have a mean square of 1, and so has their product, about.
+    """
+    inner = (own * basis[0].astype(np.float32)) @ others.T
+    if len(basis) > 1:
+        inner *= inner
+        for direction in basis[1:].astype(np.float32):
+            inner += ((own * direction) @ others.T) ** 2
+    least = (ROUGHLY * bound * own.shape[1]) ** (0.5 if len(basis) == 1 else 1.0)
     mine, all_others = np.full(len(own), -1), np.zeros(len(others), np.intp)
-    best = strongest(shares, mine, all_others, ROUGHLY * bound, PER_FEATURE)
+    best = strongest(inner, mine, all_others, least, PER_FEATURE)
     k, place = np.nonzero(best >= 0)
     return np.stack([k, best[k, place]], axis=1)
 

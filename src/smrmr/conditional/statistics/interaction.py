@@ -131,18 +131,19 @@ class PartnerProducts:
             return Interactions(none, np.ones(none.shape), np.zeros(none.shape), n_outside)
         lengths = np.linalg.norm(R, axis=1, keepdims=True)
         unit = (R / np.where(lengths > 0, lengths, np.inf)).astype(self.values.dtype)
-        first = unit @ self.values[0].T
-        shares = first**2
-        for rows in self.values[1:]:
-            shares += (unit @ rows.T) ** 2
-        best = strongest(shares, mine, hypothesis_of, 0.0, min(most, len(self.partners)))
-        found = best >= 0
-        share = np.minimum(np.take_along_axis(shares, best, axis=1), 1 - 1e-7).astype(np.float64)
+        sizes, several = unit @ self.values[0].T, len(self.values) > 1
+        if several:
+            sizes *= sizes
+            for rows in self.values[1:]:
+                sizes += (unit @ rows.T) ** 2
+        single = sizes.astype(np.float32, copy=False)  # one kind of loop is enough to order them
+        best = strongest(single, mine, hypothesis_of, 0.0, min(most, len(self.partners)))
+        found, size = best >= 0, np.take_along_axis(sizes, best, axis=1).astype(np.float64)
+        share = np.minimum(size if several else size**2, 1 - 1e-7)
         d = np.maximum(self.n_directions[best], 1)
         left = np.maximum(R.shape[1] - 1.0 - d, 1.0)
         p = np.where(found, f_tail(share / d, (1 - share) / left, d, left), 1.0)
-        sign = np.take_along_axis(first, best, axis=1) if len(self.values) == 1 else np.ones(1)
-        effect = np.where(found, np.copysign(np.sqrt(share), sign), 0.0)
+        effect = np.where(found, np.copysign(np.sqrt(share), size), 0.0)
         return Interactions(np.where(found, self.partners[best], -1), p, effect, n_outside)
 
     def robust(self, R: Matrix, found: Interactions) -> Interactions:

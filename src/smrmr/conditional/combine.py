@@ -29,9 +29,9 @@ def p_values(
     A `tied` column, such as one of 0 and 1, has a variance that depends on its mean, so that its
     residual is not independent of the others: it has tests of its own, see `tied_p_values`. A
     column without ties of under 5% residual variance is not tested: its residual may be misfit of
-    lines and splines rather than noise.
+    lines and splines rather than noise. Statistics of partners are left to `with_partners`.
     """
-    alone, joint, of_partners = _by_kind(statistics, len(columns))
+    alone, joint, _ = _by_kind(statistics, len(columns))
     own = [_of_one(pairs, alone, shape) for pairs in columns]
     together = [one.p_values(columns[0]) for one in joint]
     if tied.any():
@@ -43,10 +43,24 @@ def p_values(
     testable = residual_variance > np.where(tied, 0.0, MIN_RESIDUAL_VARIANCE)
     testable &= columns[0].freedom > 0
     found = _of_all(own, together, _weights(joint, shape))
+    return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
+
+
+def with_partners(
+    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape
+) -> Vector:
+    """p-values combined with those of features that act together with partners.
+
+    Columns that are not tested, with a p-value of 1, stay so.
+    """
+    alone, _, of_partners = _by_kind(statistics, 1)
+    if not of_partners:
+        return p
     weights = _weights(of_partners, shape)
     weights = weights if alone else [1 / len(weights)] * len(weights)
-    found = _with_partners(found, columns[0], of_partners, weights)
-    return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
+    every = np.stack([p, *(one.p_values(pairs) for one in of_partners)])
+    found = combine(every, np.array([1 - sum(weights), *weights])[:, None])
+    return np.where((p == 1) & (pairs.freedom > 0) & bool(alone), 1.0, found)
 
 
 def all_gcm_p_values(
@@ -56,11 +70,11 @@ def all_gcm_p_values(
 
     Interactions are taken as they are given.
     """
-    _, joint, of_partners = _by_kind(statistics, len(columns))
+    _, joint, _ = _by_kind(statistics, len(columns))
     own = [gcm_p_values(pairs, shape.uses_absolute_values) for pairs in columns]
     together = [joint_gcm_p_values(columns[0])] * len(joint)
     found = _of_all(own, together, _weights(joint, shape))
-    return _with_partners(found, columns[0], of_partners, _weights(of_partners, shape))
+    return with_partners(found, columns[0], statistics, shape)
 
 
 def _by_kind(
@@ -71,16 +85,6 @@ def _by_kind(
     others = [one for one in statistics if not needs_partners(one)]
     alone = [one for one in others if not one.all_columns]
     return alone, [one for one in others if one.all_columns and n_columns > 1], of_partners
-
-
-def _with_partners(
-    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], weights: list[float]
-) -> Vector:
-    """p-values combined with those of features that act together with partners."""
-    if not statistics:
-        return p
-    every = np.stack([p, *(one.p_values(pairs) for one in statistics)])
-    return combine(every, np.array([1 - sum(weights), *weights])[:, None])
 
 
 def _of_all(own: list[Vector], together: list[Vector], weights: list[float]) -> Vector:

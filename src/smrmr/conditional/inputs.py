@@ -17,7 +17,7 @@ from ..features.marginal import MarginalTests
 from ..features.rank_table import RankTable
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
-from .combine import all_gcm_p_values, p_values
+from .combine import all_gcm_p_values, p_values, with_partners
 from .components import CommonPart, Components
 from .distillers import FitProblem
 from .distillers.problem import NONE, Shape, most_in_fit
@@ -41,7 +41,8 @@ class Comparison:
 
     `p` are p-values against all columns of the target, (k,); `p_by_target` and `correlation` are
     (k, q); `gcm` are p-values of the generalised covariance measure where it was asked for, else 0.
-    `interactions` is how the columns act together with partners, if that was asked.
+    `interactions` is how the columns act together with partners, if that was asked, `robust` the
+    same for residuals of unequal spread, and `p_of_others` are p-values without either.
     `freedom` are degrees of freedom of the correlations, 0 where there is no residual.
     `residual_variance` and `residuals` have a row per column.
     """
@@ -54,6 +55,8 @@ class Comparison:
     residual_variance: Vector
     residuals: Matrix
     interactions: Interactions | None
+    robust: Interactions | None
+    p_of_others: Vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +184,7 @@ class Inputs:
         gcm_up_to: float = 0.0,
         products: PartnerProducts | None = None,
         partition: int = 0,
+        is_wide: Mask | None = None,
     ) -> Comparison:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
@@ -188,10 +192,11 @@ class Inputs:
         (q, rows, n); `shape` is what the fit says that they come from. Rows without ties whose
         p-value is at most `gcm_up_to` have one of the generalised covariance measure too. With
         `products` of residuals and partners it is asked how rows, as members of hypotheses of a
-        partition, act together with these.
+        partition, act together with these; `is_wide` says whose residuals have an unequal spread,
+        which tests again allow for.
         """
         k, q = len(rows), len(E)
-        p, gcm = np.ones(k), np.zeros(k)
+        p, of_others, gcm = np.ones(k), np.ones(k), np.zeros(k)
         by_target, correlation = np.ones((k, q)), np.zeros((k, q))
         freedom, variance, values = np.zeros(k), np.zeros(k), np.empty((k, self.n_rows))
         of = {id(one): np.concatenate([self.covariate_basis, one.vectors]) for one in commons}
@@ -202,8 +207,7 @@ class Inputs:
         together: Interactions | None = None
         robust: Interactions | None = None
         if products is not None:
-            again = gcm_up_to > 0
-            together, robust = self._interactions(rows, values, products, partition, again)
+            together, robust = self._interactions(rows, values, products, partition, is_wide)
         for some, found in parts:
             own = some.start + found.with_residual
             if len(own):
@@ -211,7 +215,8 @@ class Inputs:
                 pairs = list(found.pairs(self.tie_breakers, mine))
                 tied = self.tied[rows[own]]
                 tests = p_values(pairs, self.statistics, shape, tied, variance[own])
-                p[own], by_target[own] = tests
+                of_others[own], by_target[own] = tests
+                p[own] = with_partners(tests[0], pairs[0], self.statistics, shape)
                 correlation[own] = np.stack([one.correlation for one in pairs], axis=1)
                 freedom[own] = pairs[0].freedom
                 small = (p[own] <= gcm_up_to) & ~tied
@@ -219,7 +224,9 @@ class Inputs:
                     safe = None if robust is None else robust.take(own[small])
                     some_pairs = [replace(one.take(small), interactions=safe) for one in pairs]
                     gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, shape)
-        return Comparison(p, gcm, by_target, correlation, freedom, variance, values, together)
+        return Comparison(
+            p, gcm, by_target, correlation, freedom, variance, values, together, robust, of_others
+        )
 
     @cached_property
     def partition_of(self) -> Indices:
@@ -306,21 +313,23 @@ class Inputs:
         residuals: Matrix,
         products: PartnerProducts,
         partition: int,
-        is_last: bool,
+        is_wide: Mask | None,
     ) -> tuple[Interactions, Interactions | None]:
-        """How rows act together with partners; the same for residuals of unequal spread, at last.
+        """How rows act together with partners; the same for residuals of unequal spread.
 
-        Rows with ties have such residuals.
+        Rows with ties have such residuals. At first, where it is not known which are wide, only the
+        best partners are found.
         """
         mine = self.hypotheses[partition][rows]
         n_outside = len(self.partners) - self._n_partners_inside[partition][mine]
         hypothesis_of = self._with_covariates[partition][products.partners]
-        most = len(products.partners) if is_last else N_KEPT
+        most = N_KEPT if is_wide is None else len(products.partners)
         found = products.compare(residuals, mine, hypothesis_of, n_outside, most)
-        if not is_last:
+        if is_wide is None:
             return found, None
         robust = products.robust(residuals, found)
-        p = np.where(self.tied[rows, None], robust.p_of_partners, found.p_of_partners)
+        unequal = (self.tied[rows] | is_wide)[:, None]
+        p = np.where(unequal, robust.p_of_partners, found.p_of_partners)
         return replace(found, p_of_partners=p), robust
 
 

@@ -18,7 +18,7 @@ from .calibration import calibrate
 from .combine import combine, combine_groups
 from .components import CommonPart
 from .distillers import Distillation, Distilled
-from .inputs import Inputs
+from .inputs import Comparison, Inputs
 from .products import product_columns, products_with_partners
 from .residual_checks import MANY_WIDE, SPREAD_ALPHA, residual_is_dependent, row_spread_p_values
 from .residuals import Neighbours, find_neighbours, penalty
@@ -93,8 +93,8 @@ class Results:
     best_partners
         The partners that each entry acts together with most, -1 for none, (entries, most); without
         columns if that was not asked.
-    p_of_interaction
-        p-value of the entry with any partner, 1 if that was not asked.
+    p_of_interaction, p_of_others
+        p-value of the entry with any partner, 1 if that was not asked, and without partners.
     pairs
         Pairs of entries of the finest partition that were tested against a fit without them.
     p_of_hypotheses
@@ -121,6 +121,7 @@ class Results:
     similarity: Matrix
     best_partners: Indices
     p_of_interaction: Vector
+    p_of_others: Vector
     pairs: DirectedPairs
     p_of_hypotheses: Vector
     goes_with_spread: Mask
@@ -185,7 +186,9 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
             work.report("tests", done, len(tasks))
     columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
     rows, hypothesis_of, p, by_target, effects, linear, spline, *rest = columns
-    freedom, variance, most_similar, similarity, partners, p_of_interaction, wide = rest
+    freedom, variance, most_similar, similarity, partners, p_of_interaction, p_of_others, wide = (
+        rest
+    )
     return Results(
         rows=rows,
         hypothesis_of=hypothesis_of,
@@ -199,6 +202,7 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
         similarity=similarity,
         best_partners=partners,
         p_of_interaction=p_of_interaction,
+        p_of_others=p_of_others,
         pairs=DirectedPairs.joined([]),
         p_of_hypotheses=combine_groups(p, hypothesis_of),
         goes_with_spread=wide,
@@ -235,6 +239,7 @@ def _test_block(shared: Shared, partition: int, rows: Indices) -> list[NDArray[A
         strongest,
         similarity,
         *_of_interactions(found.interactions, len(rows)),
+        found.p_of_others,
         row_spread_p_values(inputs, hypothesis_of, rows, found.residuals) < SPREAD_ALPHA,
     ]
 
@@ -338,6 +343,7 @@ def second_pass(
             p_of_hypotheses[[results.hypothesis_of[entries[0]] for entries in task]] = whole
             dependent.append(which[raised])
             work.report("fits without a feature", done, len(tasks))
+    _drop_interactions(results, todo, new, p_of_hypotheses)
     return replace(
         results,
         **new,
@@ -345,6 +351,22 @@ def second_pass(
         p_of_hypotheses=p_of_hypotheses,
         dependent=np.concatenate(dependent),
     )
+
+
+def _drop_interactions(
+    results: Results, todo: list[Task], new: dict[str, NDArray[Any]], p_of_hypotheses: Vector
+) -> None:
+    """Leave interactions out of p-values of unequal spread that were not tested again.
+
+    Only the second test of an entry allows for the spread of its row.
+    """
+    left = results.of_unequal_spread.copy()
+    left[
+        np.concatenate([np.empty(0, np.intp), *(entries for task in todo for entries in task)])
+    ] = False
+    new["p"][left], new["p_of_interaction"][left] = results.p_of_others[left], 1.0
+    numbers = np.unique(results.hypothesis_of[left])
+    p_of_hypotheses[numbers] = combine_groups(new["p"], results.hypothesis_of)[numbers]
 
 
 def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDArray[Any]]:
@@ -357,6 +379,7 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
     assert results is not None
     found, raised, whole = [], list[Indices](), list[float]()
     excess, pairs = list[float](), list[DirectedPairs]()
+    interactions = list[Interactions | None]()
     n_before = 0
     for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
@@ -367,8 +390,9 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         commons = [common] * len(own)
         partition = int(inputs.partition_of[results.hypothesis_of[entries[0]]])
         products = _products_again(shared, entries, fit.residuals)
+        wide = results.of_unequal_spread[entries]
         one = inputs.compare(
-            own, near, commons, fit.residuals, fit.shape, up_to, products, partition
+            own, near, commons, fit.residuals, fit.shape, up_to, products, partition, wide
         )
         clear = min(CLEAR, N_CLEAR / len(inputs.Z))
         if inputs.interacting and one.p.min(initial=1.0) <= clear:
@@ -378,9 +402,9 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
                 commons = [replace(common, vectors=vectors)] * len(own)
                 E = fit.residuals - (fit.residuals @ basis.T) @ basis
                 products = _products_again(shared, entries, E)
-                one = inputs.compare(own, near, commons, E, fit.shape, up_to, products, partition)
-        if partition == 0:
-            pairs.append(_pairs_of(own, one.interactions))
+                one = inputs.compare(
+                    own, near, commons, E, fit.shape, up_to, products, partition, wide
+                )
         dependent = [
             i
             for i in np.flatnonzero(one.gcm > one.p)
@@ -388,8 +412,12 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
             or residual_is_dependent(inputs, int(own[i]), out, one.residuals[i])
         ]
         one.p[dependent] = one.gcm[dependent]
+        together = _interactions_of(one, dependent)
         raised.append(np.array(dependent, dtype=np.intp) + n_before)
         n_before += len(own)
+        interactions.append(together)
+        if partition == 0:
+            pairs.append(_pairs_of(own, together))
         excess += [
             _excess(inputs, fit.residuals, *each) for each in zip(one.p, one.residuals, strict=True)
         ]
@@ -404,7 +432,12 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         np.concatenate([one.freedom for one in found]),
         np.concatenate([one.residual_variance for one in found]),
         np.array(excess),
-        np.concatenate([_of_interactions(one.interactions, len(one.p))[1] for one in found]),
+        np.concatenate(
+            [
+                _of_interactions(some, len(one.p))[1]
+                for some, one in zip(interactions, found, strict=True)
+            ]
+        ),
         *vars(DirectedPairs.joined(pairs)).values(),
     ]
 
@@ -450,6 +483,15 @@ def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProdu
     some = np.unique(np.concatenate(every))
     some = some[(some >= 0) & ~np.isin(some, own)]
     return inputs.products_with(E, some[inputs.place_among_partners[some] >= 0])
+
+
+def _interactions_of(one: Comparison, dependent: list[Any]) -> Interactions | None:
+    """How columns act together with partners, allowing for residuals that depend on others."""
+    if one.interactions is None or one.robust is None:
+        return one.interactions
+    p = one.interactions.p_of_partners.copy()
+    p[dependent] = one.robust.p_of_partners[dependent]
+    return replace(one.interactions, p_of_partners=p)
 
 
 def _pairs_of(rows: Indices, found: Interactions | None) -> DirectedPairs:

@@ -153,6 +153,8 @@ class PartnerProducts:
         the generalised covariance measure of Shah and Peters (2020). Of several directions the
         largest counts, by Bonferroni's rule.
         """
+        if not len(self.partners):
+            return found
         place = {int(partner): j for j, partner in enumerate(self.partners)}
         places = np.array([[place.get(int(j), 0) for j in row] for row in found.partners])
         products = R[:, None] * self.values[:, places]  # (d, k, most, n)

@@ -124,6 +124,7 @@ class SmRMR(Selector):
     feature_groups: Any = None
     always_keep: Any = None
     only: Any = None
+    partners: Any = "all"
     keep: str = "representative"
     missing: str = "refuse"
     keep_data: bool = False
@@ -217,6 +218,7 @@ class SmRMR(Selector):
         recipe = self._recipe()
         beside = {"covariates": covariates, "groups": groups, "aggregate": aggregate}
         beside |= {"coordinates": coordinates, "always_keep": self.always_keep, "only": self.only}
+        beside |= {"partners": self.partners}
         study = self._read(X, y, self.target, **beside)
         if logger.isEnabledFor(logging.INFO):
             # takes longer to load than a small fit takes

@@ -133,6 +133,7 @@ def select(
     coordinates: str | None = None,
     always_keep: list[str] | None = None,
     only: list[str] | None = None,
+    partners: list[str] | None = None,
     keep_data: Annotated[bool, Option("--keep-data")] = False,
     scheduler: str | None = None,
     run_dir: Path | None = None,

@@ -146,8 +146,8 @@ def select(
 ) -> None:
     """Select the features of a table that are associated with its target.
 
-    Writes report.html, selected.csv, associated.csv, own.csv, panel.csv, groups.csv,
-    features.csv and selection.json.
+    Writes report.html, selected.csv, associated.csv, own.csv, pairs.csv, panel.csv,
+    groups.csv, features.csv and selection.json.
 
     Example: smrmr example > table.csv && smrmr select table.csv --target response
     """

@@ -19,7 +19,8 @@ from .options import EachOptionOnce, configured, resumed
 DESIGNS = (
     "1.a, 1.b, 1.c, 1.d, 2.a, 2.b, 2.c, 3.a, 3.b, 3.c, interactions, heavy, skewed, "
     "equicorrelated, blocks, curved, genotypes, null, even, mixed, cos, variance, proxy, "
-    "many classes, three classes, six classes, weak, logistic"
+    "many classes, three classes, six classes, products, xor, xor classes, lines and product, "
+    "weak, logistic"
 )
 
 Column = Annotated[str | None, Option(metavar="COLUMN")]

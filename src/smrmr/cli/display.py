@@ -42,8 +42,9 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
     said = Console()
     said.print(statement(found, name_near_misses=False), highlight=False, markup=False)
     if found.selected.size:
+        shown = _shown(found)
         beside = _groups(found) if found.n_groups else _neighbours(found)
-        said.print(drawn(_shown(found), beside))
+        said.print(drawn(shown, beside if found.n_groups or "partner" not in shown else {}))
     else:
         for title, table in _instead(found).items():
             if len(table):

@@ -18,6 +18,7 @@ from smrmr.cli.commands import app
 from smrmr.cli.display import show_answer
 from smrmr.conditional.feature_pairs import FeaturePairs
 from smrmr.report import render, statement
+from smrmr.report.conditional.checks import alone_verdict
 from smrmr.report.words import say
 
 COLUMNS = ["feature", "partner", "p_value", "q_value", "direction", "share_explained", "selected"]
@@ -231,19 +232,32 @@ def test_the_headline_counts_pairs_if_there_are_any(grouped):
 
 def test_a_feature_says_what_its_effect_depends_on(grouped):
     """Oracle: the pairs that were planted, from either side, of a group and of a copy."""
-    made = with_pairs(grouped, [[5, 9, 2e-6, -0.5], [1, 8, 1e-5, 0.4], [3, 7, 0.01, 0.3]], 66)
+    shown = int(grouped.found_with[0])  # represents x0 and x1
+    rows = [[5, 9, 2e-6, -0.5], [1 - shown, 8, 1e-5, 0.4], [3, 7, 0.01, 0.3]]
+    made = with_pairs(grouped, rows, 66)
     numbers = "(pair p-value 2e-06, q-value 0.000132): the target is higher where one is high"
     assert f"Its effect depends on x9 {numbers} and the other low." in made.explain("x5")
     assert f"Its effect depends on x5 {numbers}" in made.explain("x9")
     assert "Their product explains 25% of the residual variance." in made.explain("x9")
-    whose = "Its effect" if made.names[made.found_with[0]] == "x1" else "The effect of x1, in its"
-    assert f"{whose}" in made.explain("x0")
-    assert "depends on x8 (pair p-value 1e-05" in made.explain("x0")
+    other = f"The effect of x{1 - shown}, in its group, depends on x8 (pair p-value 1e-05"
+    assert other in made.explain("x0")
+    own = with_pairs(grouped, [[shown, 8, 1e-5, 0.4]], 66)
+    assert "Its effect depends on x8 (pair p-value 1e-05" in own.explain("x0")
     near = "Its effect may depend on x7 (pair p-value 0.01, q-value 0.22): a near miss"
     assert near in made.explain("x4")  # which copies x3
     assert "depend" not in made.explain("x2")
     far = with_pairs(grouped, [[3, 7, 0.01, 0.3]], 66)  # q-value 0.66
     assert "depend" not in far.explain("x3")
+
+
+def test_findings_of_a_pair_need_not_be_associated_alone(found):
+    """Law: products of symmetric features have no association alone, and that is no doubt."""
+    verdict = alone_verdict(found)
+    assert (found.alone.p[found.selected] > 0.05).any()
+    assert verdict.word == "fine"
+    assert "or acts together with a partner" in verdict.text
+    without = with_pairs(found, [[8, 9, 0.9, 0.1]], 276)
+    assert alone_verdict(without).word == "look at this"
 
 
 def test_near_misses_among_pairs_are_named_where_nothing_is_selected(grouped):
@@ -344,7 +358,8 @@ def test_the_terminal_shows_partners_and_near_misses(grouped, capsys):
 
 def test_anndata_holds_pairs_and_partners(tmp_path):
     """Oracle: the selection that is returned, also after a file."""
-    anndata = pytest.importorskip("anndata")
+    import anndata
+
     X, y, covariates = treated()
     obs = pd.DataFrame({"y": y, **covariates}, index=map(str, range(len(y))))
     adata = anndata.AnnData(X, obs=obs)
@@ -374,18 +389,21 @@ def test_every_caller_takes_partners(tmp_path):
     frame.assign(y=y, **covariates).to_csv(tmp_path / "t.csv", index=False)
     start = ["select", str(tmp_path / "t.csv"), "--target", "y", "--covar-name", "drug,age"]
     start += ["--no-accuracy", "--quiet", "--out"]
-    for i, given in enumerate((["g3,b", "drug"], ["drug,g3"], ["drug, age"])):
-        out = tmp_path / str(i)
+    for given, asked, n_tested in (
+        (["g3,b", "drug"], ["g3,b", "drug"], 16 + 15),
+        (["drug, age"], ["drug", "age"], 32),
+    ):
+        out = tmp_path / given[0]
         options = [word for one in given for word in ("--partners", one)]
         done = CliRunner().invoke(app, [*start, str(out), *options])
-        if given == ["drug,g3"]:
-            assert done.exit_code == 2
-            assert "--partners: there is no feature or covariate 'g3'." in done.output
-            assert "Did you mean 'g13' or 'g3,b'?" in done.output
-        else:
-            saved = Selection.from_json((out / "selection.json").read_text())
-            assert saved.settings["partners"] == [given, [], ["drug", "age"]][i]
-            assert saved.evidence.pairs.n_tested == [16 + 15, 0, 32][i]
+        assert done.exit_code == 0, done.output
+        saved = Selection.from_json((out / "selection.json").read_text())
+        assert saved.settings["partners"] == asked
+        assert saved.evidence.pairs.n_tested == n_tested
+    refused = CliRunner().invoke(app, [*start, str(tmp_path / "no"), "--partners", "drug,g3"])
+    assert refused.exit_code == 2
+    said = "--partners: there is no feature or covariate 'g3'. Did you mean 'g13' or 'g3,b'?"
+    assert said in refused.output
 
 
 def test_a_kept_feature_is_a_partner_by_position_and_name():

@@ -124,7 +124,7 @@ def test_tables_start_with_the_selected_and_go_by_p_value(cases):
         sizes = list(found.sizes())
         assert list(frame) == [
             "feature", "selected", "q_value", "p_value", "direction", *named.get(case, []),
-            "effect", "relevance", "residual_variance", "p_value_alone", "q_value_alone",
+            "effect", "partner", "relevance", "residual_variance", "p_value_alone", "q_value_alone",
             "direction_alone", *(f"{name}_alone" for name in named.get(case, [])), "effect_alone",
             "effect_alone_low", "effect_alone_high", "shape", *sizes, "group", "outcome",
         ]  # fmt: skip

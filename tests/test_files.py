@@ -452,8 +452,8 @@ def test_select_writes_what_it_found(table, tmp_path):
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 0, done.output
     assert sorted(p.name for p in out.iterdir()) == [
-        "associated.csv", "features.csv", "groups.csv", "own.csv", "panel.csv", "report.html",
-        "selected.csv", "selection.json",
+        "associated.csv", "features.csv", "groups.csv", "own.csv", "pairs.csv", "panel.csv",
+        "report.html", "selected.csv", "selection.json",
     ]  # fmt: skip
     features = pd.read_csv(out / "features.csv")
     selected = pd.read_csv(out / "selected.csv")

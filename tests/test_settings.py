@@ -113,6 +113,7 @@ def test_a_recipe_writes_every_choice():
         "feature_groups": None,
         "always_keep": None,
         "only": None,
+        "partners": "all",
         "keep_data": False,
         "max_memory": "1GB",
         "n_jobs": 2,

@@ -26,7 +26,7 @@ __all__ = ["select"]
 
 # columns of tables, as far as a selection has them
 WRITTEN = (
-    *("p_value", "W", "q_value", "direction"),
+    *("p_value", "W", "q_value", "direction", "partner"),
     *("higher_in", "lower_in", "rising_outputs", "falling_outputs"),
     *("p_value_alone", "q_value_alone", "direction_alone", "effect_alone"),
     *("higher_in_alone", "lower_in_alone", "rising_outputs_alone", "falling_outputs_alone"),
@@ -83,16 +83,18 @@ def select(
     Selection or AnnData
         The `smrmr.Selection`, or with `copy` the copy. Into ``var`` (``raw.var`` with `use_raw`) go
         ``smrmr_selected``, ``smrmr_p_value`` (of knockoffs ``smrmr_W``), ``smrmr_q_value``; a
-        column per layer of the answer, ``smrmr_associated`` (alone), ``smrmr_own`` and
-        ``smrmr_panel``; what is known of features alone, in columns that end in ``_alone``; of
-        tests ``smrmr_direction`` and, where look-alikes were tested together,
-        ``smrmr_group``, the selected feature that a feature was found with. Of more than two
-        classes ``smrmr_higher_in`` and ``smrmr_lower_in`` name those that a selected feature is
-        higher or lower in (of several outputs ``smrmr_rising_outputs`` and
-        ``smrmr_falling_outputs``). ``uns["smrmr"]`` says how it was done; its ``"markers"`` are, by
-        class, the features that are higher in it, best first, as `Selection.markers` has them, and
-        ``"markers_alone"`` those that are when each is looked at alone. A
-        slash in the name of a class becomes a bar, for names in files cannot hold it.
+        column per layer of the answer, ``smrmr_associated`` (alone), ``smrmr_own``, ``smrmr_pairs``
+        and ``smrmr_panel``; what is known of features alone, in columns that end in ``_alone``; of
+        tests ``smrmr_direction``, ``smrmr_partner`` (what the effect of a feature depends on, if
+        such a pair is selected) and, where look-alikes were tested together, ``smrmr_group``, the
+        selected feature that a feature was found with. Of more than two classes ``smrmr_higher_in``
+        and ``smrmr_lower_in`` name those that a selected feature is higher or lower in (of several
+        outputs ``smrmr_rising_outputs`` and ``smrmr_falling_outputs``). ``uns["smrmr"]`` says how
+        it was done; its ``"markers"`` are, by class, the features that are higher in it, best
+        first, as `Selection.markers` has them, and ``"markers_alone"`` those that are when each is
+        looked at alone; its ``"pairs"`` are the table of pairs that act together, as
+        `Selection.pairs` has them. A slash in the name of a class becomes a bar, for names in files
+        cannot hold it.
 
     Raises
     ------
@@ -255,6 +257,7 @@ def _account(found: Selection) -> dict[str, Any]:
         "versions": found.versions,
         "n_rows": found.n_rows,
         "n_features": found.n_features,
+        "pairs": found.findings("pairs"),
         **_markers(found),
     }
 

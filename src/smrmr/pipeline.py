@@ -280,6 +280,7 @@ def _answer(
         of_interest=None if only is None else np.flatnonzero(copies.same_as(only)),
         unadjusted=unadjusted,
         covariates=adjusted_for,
+        covariate_categories=_by_level(study),
         covariate_form="" if study.covariates is None else study.covariates.form,
         n_groups_of_rows=study.row_groups.n_groups,
         row_comparison=study.row_groups.comparison,
@@ -295,6 +296,11 @@ def _answer(
         seconds=weighed.seconds | work.seconds,
         source={"target column": name} if name else {},
     )
+
+
+def _by_level(study: Study) -> Indices:
+    """Numbers of the covariates that are taken level by level."""
+    return np.empty(0, np.intp) if study.covariates is None else study.covariates.categories
 
 
 def _once(*parts: Indices) -> Indices:

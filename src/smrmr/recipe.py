@@ -62,9 +62,8 @@ class Recipe:
         and look-alikes are grouped among features of interest alone. Of tests only.
     partners
         What features may act together with, so that their effect depends on it: ``"all"`` other
-        features and covariates, ``"none"``, or names of features and covariates, such as
-        ``["treatment"]``. The fewer they are, the weaker an interaction can be and still be found.
-        Of tests only.
+        features and covariates, ``"none"``, or names of features and covariates. The fewer they
+        are, the weaker the interactions that can be found. Of tests only.
     keep_data
         Keep values of the best features, and the target, in the result, so that figures
         can show single rows. Otherwise the result, its pickles and reports hold summaries that
@@ -78,8 +77,8 @@ class Recipe:
     ------
     ValueError
         If a setting is not known or not possible, or two of them contradict each other: `alike` and
-        `feature_groups`, groups within groups and knockoffs, `only` and knockoffs,
-        ``on_empty="relax"`` and several draws.
+        `feature_groups`, groups within groups and knockoffs, `only` or `partners` and
+        knockoffs, ``on_empty="relax"`` and several draws.
 
     Examples
     --------
@@ -139,6 +138,13 @@ class Recipe:
                 cure=f"Use {setting('control', 'tests')}.",
                 argument="only",
             )
+        if not self.all_partners and not self.controller.tests_some:
+            raise Problem(
+                f"{setting('partners', self.partners)} says what features may act together with, "
+                "which knockoffs do not test.",
+                cure=f"Use {setting('control', 'tests')}, or leave it out.",
+                argument="partners",
+            )
         parse_bytes(self.max_memory)
         check_jobs(self.n_jobs)
         if self.on_empty == "relax" and getattr(self.control, "n_draws", 1) > 1:
@@ -152,6 +158,11 @@ class Recipe:
     def controller(self) -> Controller:
         """What `control` stands for."""
         return as_control(self.control)
+
+    @property
+    def all_partners(self) -> bool:
+        """Whether features may act together with all others and covariates, as by default."""
+        return isinstance(self.partners, str) and self.partners == "all"
 
     @property
     def cuts(self) -> tuple[float, ...]:

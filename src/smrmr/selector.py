@@ -59,8 +59,9 @@ class SmRMR(Selector):
     answer
         The layer of the answer that `transform` keeps: ``"signals"`` (features and groups that add
         to all others), ``"associated"`` (features that depend on the target, each alone), ``"own"``
-        (single features that add to all others, look-alikes among these) or ``"panel"`` (few,
-        relevant, not redundant, to predict with). All of them are in `selection_`.
+        (single features that add to all others, look-alikes among these), ``"pairs"`` (features
+        that act together with another one or with a covariate) or ``"panel"`` (few, relevant, not
+        redundant, to predict with). All of them are in `selection_`.
     n_features
         Take so many features of that layer, best first, whatever the level, and without guarantee;
         of the panel, whose size is otherwise chosen by cross-validation, this is the size.
@@ -124,6 +125,7 @@ class SmRMR(Selector):
     feature_groups: Any = None
     always_keep: Any = None
     only: Any = None
+    partners: Any = "all"
     keep: str = "representative"
     missing: str = "refuse"
     keep_data: bool = False
@@ -217,6 +219,7 @@ class SmRMR(Selector):
         recipe = self._recipe()
         beside = {"covariates": covariates, "groups": groups, "aggregate": aggregate}
         beside |= {"coordinates": coordinates, "always_keep": self.always_keep, "only": self.only}
+        beside |= {"partners": self.partners}
         study = self._read(X, y, self.target, **beside)
         if logger.isEnabledFor(logging.INFO):
             # takes longer to load than a small fit takes
@@ -248,7 +251,7 @@ class SmRMR(Selector):
     def _kept(self, layer: Layer) -> Indices:
         """Features of the layer, or all members of their groups; as many as were requested."""
         found, features = self.selection_, layer.features
-        if self.n_features is not None and layer.name in ("associated", "own"):
+        if self.n_features is not None and layer.name in ("associated", "own", "pairs"):
             order = np.lexsort((-found.relevance[layer.tested], layer.p_values[layer.tested]))
             features = layer.tested[order][: self.n_features]
         if self.keep == "representative":

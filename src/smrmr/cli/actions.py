@@ -16,7 +16,7 @@ from ..runs.files import replacing
 from ..types import pd
 from .options import keep_command, recipe_of
 from .outputs import ANSWER, check_folder, write_csv, write_outputs
-from .tables import features_named, known_of_rows, name_of, read_table, target_of
+from .tables import features_named, known_of_rows, name_of, partners_named, read_table, target_of
 from .terminal import begin, console, note, terminal_progress
 
 if TYPE_CHECKING:
@@ -72,6 +72,8 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
     data = read_table(file, options)
     if options["only"]:
         recipe = replace(recipe, only=features_named(data, options["only"]))
+    if options["partners"]:
+        recipe = replace(recipe, partners=partners_named(data, options["partners"]))
     if options["feature_groups"] is not None:
         from ..data.feature_groups import groups_named
 

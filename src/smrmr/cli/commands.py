@@ -19,7 +19,8 @@ from .options import EachOptionOnce, configured, resumed
 DESIGNS = (
     "1.a, 1.b, 1.c, 1.d, 2.a, 2.b, 2.c, 3.a, 3.b, 3.c, interactions, heavy, skewed, "
     "equicorrelated, blocks, curved, genotypes, null, even, mixed, cos, variance, proxy, "
-    "many classes, three classes, six classes, weak, logistic"
+    "many classes, three classes, six classes, products, xor, xor classes, lines and product, "
+    "weak, logistic"
 )
 
 Column = Annotated[str | None, Option(metavar="COLUMN")]
@@ -133,6 +134,7 @@ def select(
     coordinates: str | None = None,
     always_keep: list[str] | None = None,
     only: list[str] | None = None,
+    partners: list[str] | None = None,
     keep_data: Annotated[bool, Option("--keep-data")] = False,
     scheduler: str | None = None,
     run_dir: Path | None = None,
@@ -145,8 +147,8 @@ def select(
 ) -> None:
     """Select the features of a table that are associated with its target.
 
-    Writes report.html, selected.csv, associated.csv, own.csv, panel.csv, groups.csv,
-    features.csv and selection.json.
+    Writes report.html, selected.csv, associated.csv, own.csv, pairs.csv, panel.csv,
+    groups.csv, features.csv and selection.json.
 
     Example: smrmr example > table.csv && smrmr select table.csv --target response
     """

@@ -13,14 +13,15 @@ from rich.table import Table
 from ..conditional.evidence import ConditionalEvidence
 from ..data.messages import named
 from ..report.statement import statement
-from ..report.words import counts_by_level, level_that_selects, say
+from ..report.words import counts_by_level, level_that_selects, near_miss_pairs, say
 from ..selection import Selection
-from ..types import Indices
+from ..types import Indices, pd
 from .options import STAGES
 
 MOST_IN_DEMO = 12  # findings, with which a demo fits a screen of 24 lines
 MOST_IN_SET = 2  # members of a credible set that are named
 MOST_IN_PANEL = 10  # features of the panel that are named
+MOST_PAIRS = 5  # pairs that are named
 MOST_ASSOCIATED = 5  # associated features that are listed where nothing is selected
 LABELS = {  # heads of columns, short enough for a terminal
     "p_value": "p given others",
@@ -29,6 +30,7 @@ LABELS = {  # heads of columns, short enough for a terminal
     "q_value_alone": "q alone",
     "direction_alone": "direction alone",
     "effect_alone": "effect alone",
+    "share_explained": "share explained",
     "shape": "shape alone",
 }
 # of this run, not of the next
@@ -40,12 +42,15 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
     said = Console()
     said.print(statement(found, name_near_misses=False), highlight=False, markup=False)
     if found.selected.size:
+        shown = _shown(found)
         beside = _groups(found) if found.n_groups else _neighbours(found)
-        said.print(drawn(_shown(found), beside))
+        said.print(drawn(shown, beside if found.n_groups or "partner" not in shown else {}))
     else:
         for title, table in _instead(found).items():
             if len(table):
                 said.print(drawn(table, title=title, title_justify="left"))
+    if pairs := named(_pairs(found), MOST_PAIRS):
+        said.print(f"Pairs that act together: {pairs}.", highlight=False)
     if panel := named((_cut(found.names[k]) for k in found.panel.features), MOST_IN_PANEL):
         said.print(f"Panel to predict with: {panel}.", highlight=False)
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
@@ -83,7 +88,17 @@ def _instead(found: Selection) -> dict[str, Any]:
         "Near misses, to be tested on new data, not findings": (
             found.near_misses(MOST_ASSOCIATED).drop(columns="status")
         ),
+        "Pairs that came closest, not findings": pd.DataFrame(near_miss_pairs(found)).drop(
+            columns="selected", errors="ignore"
+        ),
     }
+
+
+def _pairs(found: Selection) -> list[str]:
+    """The pairs that act together, by the names of both."""
+    table = found.findings("pairs")
+    both = zip(table["feature"], table["partner"], strict=True)
+    return [f"{_cut(one)} and {_cut(other)}" for one, other in both]
 
 
 def _shown(found: Selection) -> Any:

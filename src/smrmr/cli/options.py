@@ -111,7 +111,7 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
     if named["control"] == "auto" and not set(changes) <= {f.name for f in fields(control)}:
         control = as_control("knockoffs")  # where the choice is ours, one with these settings
     named |= {"control": change_strategy(control, changes), "feature_groups": None}
-    named["only"] = options["only"] or None
+    named |= {"only": options["only"] or None, "partners": options["partners"] or "all"}
     return Recipe(**named | ({} if options["event"] is None else {"target": "survival"}))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ANSWER = "selection.json"  # without which a folder holds no answer of ours
 BEGINS = b'{"selected": '  # as Selection.to_json writes it
-LAYERS = ("associated", "own", "panel")  # each a table of that name
+LAYERS = ("associated", "own", "pairs", "panel")  # each a table of that name
 WRITTEN = (
     *(ANSWER, "selected.csv", "groups.csv", "features.csv", "report.html"),
     *(f"{layer}.csv" for layer in LAYERS),

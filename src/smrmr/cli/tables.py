@@ -1,6 +1,6 @@
 """Reads the table that a command asks for: features, target, and what is known of its rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -43,11 +43,24 @@ def target_of(data: Dataset, options: dict[str, Any]) -> Any:
     return pd.DataFrame({"event": event, "time": data.y.to_numpy()})
 
 
-def features_named(data: Dataset, texts: Sequence[str]) -> list[str]:
-    """Names of features, of which several may stand in one text, parted by commas."""
-    known = set(data.X.columns.astype(str)) if hasattr(data.X, "columns") else set(names_of(data.X))
+def features_named(
+    data: Dataset, texts: Sequence[str], covariates: Iterable[str] = ()
+) -> list[str]:
+    """Names of features, of which several may stand in one text, parted by commas.
+
+    Names of `covariates` may stand beside them.
+    """
+    names = data.X.columns.astype(str) if hasattr(data.X, "columns") else names_of(data.X)
+    known = {*names, *covariates}
     parts = ([text] if text in known else text.split(",") for text in texts)
     return [name.strip() for some in parts for name in some if name.strip()]
+
+
+def partners_named(data: Dataset, texts: Sequence[str]) -> str | list[str]:
+    """Names of features and covariates, or the word ``all`` or ``none``."""
+    if [*texts] in (["all"], ["none"]):
+        return texts[0]
+    return features_named(data, texts, data.beside.columns)
 
 
 def known_of_rows(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,12 @@ class Covariates:
         return "; ".join(f"{kind} of {named(of)}" for kind, of in kinds.items() if of)
 
     @property
+    def categories(self) -> Indices:
+        """Numbers of those that are taken level by level."""
+        parts = (self.design[:, self.owners == k] for k in range(len(self.names)))
+        return np.array([k for k, part in enumerate(parts) if not is_number(part)], dtype=np.intp)
+
+    @property
     def coordinates(self) -> Matrix:
         """Where rows lie by their covariates: normal scores of numbers, indicators of levels."""
         columns, owners = self.one_by_one

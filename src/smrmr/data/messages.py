@@ -50,15 +50,15 @@ def did_you_mean(name: str, known: Iterable[Any]) -> str:
     return f" There are {quoted(known)}." if known else ""
 
 
-def position_of(name: Any, known: Sequence[str], argument: str = "") -> int:
+def position_of(name: Any, known: Sequence[str], argument: str = "", what: str = "feature") -> int:
     """Place of a feature by its name, or the place itself; `argument` is whose it is."""
     whose = f"{setting(argument)}: " if argument else ""
     if isinstance(name, Integral):
         if 0 <= int(name) < len(known):
             return int(name)
-        raise Problem(f"{whose}feature {name} is not between 0 and {len(known) - 1}.")
+        raise Problem(f"{whose}{what} {name} is not between 0 and {len(known) - 1}.")
     if str(name) not in known:
-        raise Problem(f"{whose}there is no feature {name!r}.{did_you_mean(str(name), known)}")
+        raise Problem(f"{whose}there is no {what} {name!r}.{did_you_mean(str(name), known)}")
     return list(known).index(str(name))
 
 

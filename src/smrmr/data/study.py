@@ -95,7 +95,7 @@ def read_study(
     coordinates: Data = None,
     always_keep: Sequence[str | int] | None = None,
     only: Sequence[str | int] | None = None,
-    partners: str | Sequence[str | int] = "all",
+    partners: str | Sequence[str | int] | None = "all",
 ) -> Study:
     """Check features, target, covariates, groups and places of rows: all have the same rows.
 
@@ -221,25 +221,47 @@ def _asking_about(study: Study, only: Sequence[str | int]) -> Study:
     return replace(study, of_interest=of_interest)
 
 
-def _with_partners(study: Study, partners: str | Sequence[str | int]) -> Study:
+def _with_partners(study: Study, partners: str | Sequence[str | int] | None) -> Study:
     """What features may act together with: all features and covariates, some, or nothing."""
-    if isinstance(partners, str) and partners in ("all", "none"):
-        return study if partners == "all" else replace(study, partners=np.empty(0, np.intp))
-    asked = [partners] if isinstance(partners, str | Integral) else list(partners)
-    known = {} if study.covariates is None else {n: i for i, n in enumerate(study.covariates.names)}
-    of_covariates = [study.columns.n_columns + known[one] for one in asked if one in known]
-    others = _positions(study.columns, [one for one in asked if one not in known], "partners")
-    return replace(study, partners=np.concatenate([others, of_covariates]).astype(np.intp))
+    if isinstance(partners, str) and partners == "all":
+        return study
+    if partners is None or (isinstance(partners, str) and partners == "none"):
+        return replace(study, partners=np.empty(0, np.intp))
+    found = _positions(study.columns, partners, "partners", study.covariates)
+    if not len(found):
+        raise Problem(
+            f"{setting('partners', partners)} names no partner.",
+            cure=f"Name features or covariates, or use {setting('partners', 'none')}.",
+        )
+    kept = study.always_kept
+    if len(kept) and study.covariates is not None:  # these are the last covariates, in order
+        first = study.columns.n_columns + len(study.covariates.names) - len(kept)
+        found = np.where(np.isin(found, kept), first + np.searchsorted(kept, found), found)
+    return replace(study, partners=np.unique(found))
 
 
-def _positions(columns: Columns, features: Sequence[str | int], argument: str) -> Indices:
-    """Positions of features by their names or positions, in order; `argument` gave them."""
+def _positions(
+    columns: Columns,
+    features: Sequence[str | int],
+    argument: str,
+    covariates: Covariates | None = None,
+) -> Indices:
+    """Positions of features by their names or positions, in order; `argument` gave them.
+
+    Covariates, if any may be named, follow after the last feature.
+    """
     asked = [features] if isinstance(features, str | Integral) else list(features)
     if any(isinstance(one, bool | np.bool_) for one in asked):  # 0 and 1 are positions
         raise Problem(f"{setting(argument)} is a mask.", "Names or positions are needed.")
     names = [columns.name(k) for k in range(columns.n_columns)]
     place = {name: k for k, name in reversed([*enumerate(names)])}  # the first of each name
-    found = [place[one] if one in place else position_of(one, names, argument) for one in asked]
+    what = "feature"
+    if covariates is not None:
+        place |= {name: len(names) + k for k, name in enumerate(covariates.names)}
+        names, what = [*names, *covariates.names], "feature or covariate"
+    found = [
+        place[one] if one in place else position_of(one, names, argument, what) for one in asked
+    ]
     return np.unique(found).astype(np.intp)
 
 

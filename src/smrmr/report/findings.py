@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..selection import Selection
+from ..selection.pairs import pairs_of
 from .marks import Plot, short
 from .shapes import shape_plot
 from .table import LABELS
@@ -28,6 +29,14 @@ OF_LAYERS = {  # columns that it shows of them
         *("coefficient", "stability", "p_value_alone", "direction_alone"),
         *("higher_in_alone", "rising_outputs_alone", "effect_alone"),
     ),
+}
+OF_PAIRS = {  # heads of columns of pairs
+    "feature": "feature",
+    "partner": "partner",
+    "p_value": "p of the pair",
+    "q_value": "q-value of the pair",
+    "direction": "direction of the pair",
+    "share_explained": "share explained",
 }
 NAMED = ("higher_in", "rising_outputs")  # beside which one direction says little
 
@@ -86,8 +95,9 @@ def panel_shapes(selection: Selection) -> list[Finding]:
 
 
 def _note(selection: Selection, k: int) -> str:
-    """For which classes a finding speaks, its marginal association, and its group."""
-    return f"{say(selection, 'classes_of', k=k)} {say(selection, 'group_note', k=k)}".strip()
+    """For which classes a finding speaks, its marginal association, its group and its partner."""
+    said = (say(selection, what, k=k) for what in ("classes_of", "group_note", "together"))
+    return " ".join(filter(None, said))
 
 
 def _numbers(selection: Selection, k: int, q: float) -> str:
@@ -109,6 +119,8 @@ def listing(selection: Selection) -> Listing:
     left_out |= {name for name in frame if "_alone" in name} - {"p_value_alone"}
     if any(name in frame for name in NAMED):
         left_out.add("direction")
+    if "partner" in frame and not any(frame["partner"]):
+        left_out.add("partner")
     columns = {name: frame[name].tolist() for name in frame.columns if name not in left_out}
     if selection.unadjusted.size and "relevance" in columns:
         columns["relevance"] = columns.pop("relevance")  # last, and the unadjusted one beside it
@@ -133,6 +145,16 @@ def layer_listing(selection: Selection, layer: str) -> Listing:
             f"{e:.2f} ({a:.2f} to {b:.2f})" for e, a, b in zip(*parts, strict=True)
         ]
     return _listing(shown, max(0, len(frame) - MOST_IN_LAYER))
+
+
+def pairs_listing(selection: Selection) -> Listing | None:
+    """The first pairs that act together; nothing where no pair was tested."""
+    if not pairs_of(selection).n_tested:
+        return None
+    frame = selection.findings("pairs")
+    named = OF_PAIRS if any(frame["direction"]) else {**OF_PAIRS, "direction": ""}
+    columns = {head: frame[name][:MOST_IN_LAYER].tolist() for name, head in named.items() if head}
+    return _listing(columns, max(0, len(frame) - MOST_IN_LAYER))
 
 
 def sets_listing(selection: Selection) -> Listing:

@@ -13,7 +13,15 @@ from ..selection import Selection
 from . import words
 from .checks import checked
 from .figures import REPORT_PARTS
-from .findings import groups_listing, layer_listing, listed, listing, panel_shapes, sets_listing
+from .findings import (
+    groups_listing,
+    layer_listing,
+    listed,
+    listing,
+    pairs_listing,
+    panel_shapes,
+    sets_listing,
+)
 from .statement import headline
 from .svg import draw_svg
 from .table import embedded, table_data
@@ -97,6 +105,8 @@ def render(selection: Selection) -> str:
         layer_listing=layer_listing,
         sets_listing=sets_listing,
         given_groups=groups_listing(selection),
+        pairs=pairs_listing(selection),
+        near_miss_pairs=words.near_miss_pairs(selection),
         panel_shapes=panel_shapes(selection),
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),

@@ -3,7 +3,7 @@
 from ..selection import Selection
 from .checks import checked
 from .figures import REPORT_PARTS
-from .words import advice, say
+from .words import advice, near_miss_pairs, say
 
 
 def headline(selection: Selection, lacking: str = "") -> str:
@@ -52,6 +52,7 @@ def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
         headline(selection, lacking=say(selection, "lacking")),
         say(selection, "conditions"),
         say(selection, "near_misses", rows=rows),
+        say(selection, "near_miss_pairs", rows=near_miss_pairs(selection) if empty else []),
     ]
     return " ".join(filter(None, parts))
 

@@ -45,6 +45,8 @@ def table_data(selection: Selection) -> dict[str, Any]:
     names, cut = _names([selection.names[k] for k in features])
     columns: dict[str, Any] = {"feature": names, "outcome": selection.outcomes[features].tolist()}
     more = {k: v for k, v in selection.table_columns().items() if k not in IN_FILES}
+    if not any(more.get("partner", ())):
+        more.pop("partner", None)
     if selection.decision.rule == "e-values":
         more["frequency"] = selection.frequency
     columns |= {name: values[features].tolist() for name, values in more.items()}

@@ -12,9 +12,11 @@ from ..paper.threshold import fewest_selectable
 from ..recipe import Recipe
 from ..selection import Selection
 from ..selection.conditional import columns_by_direction
+from ..selection.pairs import best_pair, higher_class
 from .marks import short
 
 HIGHEST = 0.5  # level that is worth naming: beyond, more than half may be false
+MOST_PAIRS = 3  # near misses among pairs that are named
 FOLDERS = {"tests": "conditional", "knockoffs": "knockoffs"}  # by kind of evidence
 
 
@@ -41,6 +43,7 @@ def environment(autoescape: bool) -> Environment:
     made.filters |= {name: f"{{:{digit}}}".format for name, digit in digits.items()}
     made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
     made.globals |= {"columns_by_direction": columns_by_direction, "zip": zip}
+    made.globals |= {"pair_of": pair_of, "higher_class": higher_class}
     return made
 
 
@@ -134,6 +137,29 @@ def explain(selection: Selection, feature: str | int) -> str:
         return f"{group} {explain(selection, shown_by)}"
     near = selection.presentation.neighbours(selection, k)
     return say(selection, "explain", k=k, name=name, neighbours=near)
+
+
+def pair_of(selection: Selection, k: int) -> dict[str, Any] | None:
+    """The best pair of a feature, or of the group that it represents, and itself as its feature.
+
+    None if that is neither selected nor a near miss.
+    """
+    shown = selection.selected.tolist()
+    found = best_pair(selection, selection.members[shown.index(k)] if k in shown else np.array([k]))
+    if found is None:
+        return None
+    row: dict[str, Any] = selection.pairs.iloc[found[0]].to_dict()
+    if found[1] == 1:
+        row["feature"], row["partner"] = row["partner"], row["feature"]
+    return row if row["selected"] or row["q_value"] <= HIGHEST else None
+
+
+def near_miss_pairs(selection: Selection) -> list[dict[str, Any]]:
+    """The best pairs that are not selected, as rows, if a level worth naming selects them."""
+    table = selection.pairs
+    near = ~table["selected"] & (table["q_value"] <= HIGHEST)
+    found: list[dict[str, Any]] = table[near][:MOST_PAIRS].to_dict("records")
+    return found
 
 
 def counts_by_level(selection: Selection) -> list[tuple[float, int]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..conditional.evidence import ConditionalEvidence
 from ..types import Indices, Mask, Matrix
 from .effects import FOR_CLASSES, FOR_OUTPUTS, Effects
+from .pairs import partners_of, partners_of_features
 
 if TYPE_CHECKING:
     from .selection import Selection
@@ -26,11 +27,12 @@ def evidence_of(selection: Selection) -> ConditionalEvidence:
 
 
 def shown(selection: Selection) -> tuple[str, ...]:
-    """Columns of the findings that fit a terminal."""
+    """Columns of the findings that fit a terminal; partners, if any, take the place of shapes."""
+    together = ("partner",) if any(partners_of(selection, selection.members)) else ()
     if len(evidence_of(selection).fits) == 1:
-        return "p_value_alone", "p_value", "q_value", "direction", "shape"
+        return "p_value_alone", "p_value", "q_value", "direction", *(together or ("shape",))
     words = FOR_CLASSES if selection.plot_data.labels else FOR_OUTPUTS
-    return "p_value_alone", "p_value", "q_value", *words.values()
+    return "p_value_alone", "p_value", "q_value", *words.values(), *together
 
 
 def columns(selection: Selection, hypotheses: Indices | None = None) -> dict[str, NDArray[Any]]:
@@ -40,15 +42,18 @@ def columns(selection: Selection, hypotheses: Indices | None = None) -> dict[str
     if hypotheses is None:
         features, p = np.arange(evidence.n_features), evidence.p_of_representatives
         way = np.full(effects.values.shape, "", dtype=object)
+        partners = partners_of_features(selection)
     else:
         features, p = evidence.representatives[hypotheses], evidence.p_of_hypotheses[hypotheses]
         way = directions_by_column(selection, hypotheses)
+        partners = partners_of(selection, [evidence.members_of(int(h)) for h in hypotheses])
     direction, which = effects.strongest()
     return {
         "p_value": p,
         "direction": direction,
         **effects.listed(way, in_shown_order(selection, effects.names)),
         "effect": effects.sizes(which),
+        "partner": partners,
         "relevance": evidence.relevance[features],
         "residual_variance": evidence.residual_variance[features],
     }

@@ -1,4 +1,4 @@
-"""Layers of an answer: features associated alone, signals, own contributions, and the panel.
+"""Layers of an answer: features associated alone, signals, own contributions, pairs, the panel.
 
 Every layer asks its own question of all features and controls its own error rate. A new layer is a
 function here and a line in `LAYERS`.
@@ -16,6 +16,7 @@ from ..conditional.evidence import ConditionalEvidence
 from ..conditional.rules import BenjaminiHochberg, Rule, decide_by_rule
 from ..layers.bounds import Bounds
 from ..types import Indices, Vector
+from .pairs import pairs_of, q_values_of_pairs
 
 if TYPE_CHECKING:
     from .selection import Selection
@@ -28,13 +29,14 @@ class Layer:
     Attributes
     ----------
     name
-        ``"associated"``, ``"signals"``, ``"own"`` or ``"panel"``.
+        ``"associated"``, ``"signals"``, ``"own"``, ``"pairs"`` or ``"panel"``.
     features
         Positions of the features that it names, best first; of copies the first, of a group its
         representative.
     p_values, q_values
         Of every feature; 1 where it was not tested. Those of signals are of the group that a
-        feature represents, if there is one. Knockoffs have no p-values: they are NaN.
+        feature represents, if there is one; those of pairs are of the best pair that a feature is
+        in. Knockoffs have no p-values: they are NaN.
     scores
         What features are ranked by, the larger the better.
     tested
@@ -93,6 +95,21 @@ def own(selection: Selection) -> Layer:
     return Layer("own", found, np.full(len(q), np.nan), q, evidence.scores, single)
 
 
+def pairs(selection: Selection) -> Layer:
+    """Features that act together with another one, or with a covariate; the level is of pairs."""
+    found, pair_q = pairs_of(selection), q_values_of_pairs(selection)
+    tested = selection.evidence.weighed if found.n_tested else np.empty(0, np.intp)
+    p, q = np.ones((2, selection.n_features))
+    for side in found.features.T:
+        mine = np.isin(side, tested)
+        np.minimum.at(p, side[mine], found.p_values[mine])
+        np.minimum.at(q, side[mine], pair_q[mine])
+    p, q = p[selection.leaders], q[selection.leaders]
+    named = found.features[pair_q <= selection.fdr].ravel()
+    named = named[np.sort(np.unique(named, return_index=True)[1])]
+    return Layer("pairs", named[np.isin(named, tested)], p, q, -np.log10(p) + 0.0, tested)
+
+
 def panel(selection: Selection) -> Layer:
     """Few of the associated features, relevant and not redundant; their level is that of these."""
     alone, chosen = selection.layer("associated"), selection.panel
@@ -105,6 +122,7 @@ LAYERS: dict[str, Callable[[Selection], Layer]] = {
     "associated": associated,
     "signals": signals,
     "own": own,
+    "pairs": pairs,
     "panel": panel,
 }
 

@@ -26,6 +26,7 @@ from . import conditional, knockoffs
 from .bounds import CONFIDENCE, bound_of_answer, bounds_of_sets
 from .frames import frame_of
 from .layers import LAYERS, Layer
+from .pairs import n_selected_pairs, table_of_pairs
 from .plot_data import PlotData
 from .tables import (
     alone_columns,
@@ -110,9 +111,10 @@ class Selection:
     of_interest
         Features that were to be tested, with their copies, all others being adjusted for; None if
         that was all.
-    covariates, covariate_form, unadjusted
-        Names of what was adjusted for, in which form (splines, waves, products), and the relevance
-        of every feature before that.
+    covariates, covariate_categories, covariate_form, unadjusted
+        Names of what was adjusted for, which of these, by number, were taken level by level, in
+        which form they were (splines, waves, products), and the relevance of every feature before
+        that.
     row_comparison, n_groups_of_rows
         How rows were compared: as independent ``"rows"``, ``"within"`` groups of rows, or as
         ``"means"`` of groups; and how many groups there were.
@@ -169,6 +171,7 @@ class Selection:
     always_kept: Indices = field(default_factory=lambda: np.empty(0, np.intp))
     of_interest: Indices | None = None
     covariates: tuple[str, ...] = ()
+    covariate_categories: Indices = field(default_factory=lambda: np.empty(0, np.intp))
     covariate_form: str = ""
     unadjusted: Vector = field(default_factory=lambda: np.empty(0))
     row_comparison: str = "rows"
@@ -359,9 +362,10 @@ class Selection:
         name
             ``"associated"``: features that depend on the target, each alone. ``"signals"``:
             features and groups that add to all others, which is what `selected` holds. ``"own"``:
-            single features that add to all others, their look-alikes among these. ``"panel"``: few,
-            relevant features that are not redundant, to predict with; its scores are coefficients,
-            its p-values those of features alone.
+            single features that add to all others, their look-alikes among these. ``"pairs"``:
+            features that act together with another one, or with a covariate, see `pairs`.
+            ``"panel"``: few, relevant features that are not redundant, to predict with; its scores
+            are coefficients, its p-values those of features alone.
 
         Returns
         -------
@@ -559,13 +563,15 @@ class Selection:
         Parameters
         ----------
         layer
-            As in `layer`. Signals, the default, have a row per feature or group.
+            As in `layer`. Signals, the default, have a row per feature or group, pairs a row per
+            pair.
 
         Returns
         -------
         pandas.DataFrame
             Columns that end in ``_alone`` are about a feature alone; ``p_value``, ``direction`` and
-            ``effect`` are given all others.
+            ``effect`` are given all others; ``partner`` is what the effect of a feature depends on,
+            if such a pair is selected. The columns of pairs are those of `pairs`.
 
         Raises
         ------
@@ -574,7 +580,26 @@ class Selection:
         """
         if layer == "signals":
             return table_of_hypotheses(self, self.decision.selected)
+        if layer == "pairs":
+            return self.pairs[: n_selected_pairs(self)].drop(columns="selected")
         return table_of_layer(self, self.layer(layer))
+
+    @property
+    def pairs(self) -> Any:
+        """Pairs of features that may act together, as a pandas DataFrame, smallest p-value first.
+
+        Two features act together if the effect of either depends on the other, given all others;
+        the ``partner`` may be a covariate. ``q_value`` and ``selected`` are by the rule of the
+        tests over all pairs tested: a level of its own, apart from that over features. All pairs
+        that are not listed have larger p-values.
+
+        ``direction`` is ``"concordant"`` where the target (of two classes the second by name) is
+        higher if both are high or both are low, ``"discordant"`` where it is higher if one is high
+        and the other low, and empty where that has no meaning: with several classes or outputs, or
+        with a category. ``share_explained`` is the share of the residual variance that both
+        together explain. Knockoffs test no pairs.
+        """
+        return table_of_pairs(self)
 
     def at_least(
         self, features: Any = None, confidence: float = CONFIDENCE, layer: str | None = None
@@ -801,6 +826,7 @@ class Selection:
             "selected": self.selected_names,
             "statement": statement(self),
             "layers": {name: [self.names[k] for k in self.layer(name).features] for name in LAYERS},
+            "pairs": self.findings("pairs").to_dict("records"),
             "near_misses": near,
             "fdr": self.fdr,
         }

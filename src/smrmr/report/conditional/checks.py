@@ -5,6 +5,7 @@ import numpy as np
 from ...conditional.residual_checks import MANY_WIDE
 from ...selection import Selection
 from ...selection.conditional import evidence_of
+from ...selection.pairs import partners_of
 from ..checks import EVERY, Check, Checks, Verdict, doubtful, fine, not_tested
 from ..words import say
 
@@ -123,9 +124,10 @@ def best_verdict(selection: Selection) -> Verdict:
 
 
 def alone_verdict(selection: Selection) -> Verdict:
-    """Whether findings are also marginally associated with the target."""
-    marginal = selection.alone.p[selection.selected]
-    hidden = selection.selected[marginal > UNASSOCIATED]
+    """Whether findings are also marginally associated; those of a pair need not be."""
+    unassociated = selection.alone.p[selection.selected] > UNASSOCIATED
+    together = partners_of(selection, selection.members) != ""
+    hidden = selection.selected[unassociated & ~together]
     n = len(selection.selected)
     if not n:
         return not_tested("Nothing was selected.")
@@ -136,7 +138,8 @@ def alone_verdict(selection: Selection) -> Verdict:
         return doubtful(
             f"{many} associated with the target only when adjusted for others: {names}."
         )
-    return fine("Every finding is also associated with the target on its own, unadjusted.")
+    rest = ", or acts together with a partner" if unassociated.any() else ""
+    return fine(f"Every finding is also associated with the target on its own, unadjusted{rest}.")
 
 
 CHECKS: Checks = {

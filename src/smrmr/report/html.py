@@ -14,6 +14,7 @@ from . import words
 from .checks import checked
 from .figures import REPORT_PARTS
 from .findings import groups_listing, layer_listing, listed, listing, panel_shapes, sets_listing
+from .pair_plots import pair_figures
 from .statement import headline
 from .svg import draw_svg
 from .table import embedded, table_data
@@ -98,6 +99,7 @@ def render(selection: Selection) -> str:
         sets_listing=sets_listing,
         given_groups=groups_listing(selection),
         panel_shapes=panel_shapes(selection),
+        pair_figures=pair_figures(selection),
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,

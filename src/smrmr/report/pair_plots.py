@@ -72,7 +72,7 @@ def grid_plot(selection: Selection, grid: PairGrid) -> Plot:
         for y, row in zip(up.names, texts, strict=True)
     )
     return Plot(
-        f"{first} x {second}",
+        f"{first} x {second}: {what}",
         first,
         second,
         (Tiles(_shades(grid).T, _frozen(texts), _frozen(notes), _frozen(tips)),),
@@ -80,7 +80,7 @@ def grid_plot(selection: Selection, grid: PairGrid) -> Plot:
         y_ticks=_ticks(up, LETTERS_BESIDE),
         x_limits=(-0.5, len(across.names) - 0.5),
         y_limits=(-0.5, len(up.names) - 0.5),
-        summary=f"{what[0].upper()}{what[1:]}, with {first} rising. " + "; ".join(by_row),
+        summary=f"From the lowest {first} to the highest, {'; '.join(by_row)}",
     )
 
 

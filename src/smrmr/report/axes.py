@@ -19,7 +19,7 @@ COLOURS = {
     "kept": "#8fb0dd",
     "rule": "#40444c",
 }
-DARKEST_TILE = 0.55  # opacity, at which what stands in a tile can still be read
+DARKEST_TILE = 0.5  # opacity, at which what stands in a tile can still be read
 
 
 def draw_axes(plot: Plot, ax: Axes | None) -> Axes:

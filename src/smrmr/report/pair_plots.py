@@ -100,7 +100,8 @@ def _position(selection: Selection, one: str | int) -> int:
 
 
 def _name(selection: Selection, k: int) -> str:
-    return (*selection.names, *selection.covariates)[k]
+    n = selection.n_features
+    return selection.names[k] if k < n else selection.covariates[k - n]
 
 
 def _texts(grid: PairGrid) -> list[list[str]]:

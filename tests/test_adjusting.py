@@ -73,6 +73,23 @@ def test_a_batch_explains_what_it_shifts(control, rng):
     assert set(best.tolist()) == {20, 21}
 
 
+def test_covariates_know_the_names_of_their_levels(rng):
+    """Oracle: the column itself; splines that are cut to lines, and others joined, keep step."""
+    sex, dose, age = np.tile(["m", "f"], 30), np.tile([0, 5, 10], 20), rng.normal(size=60)
+    for extra in ({}, {f"more {k}": rng.normal(size=60) for k in range(3)}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of the many, as lines
+            given = read_covariates({"age": age, "sex": sex, **extra}, 60)
+        both = given.joined(read_covariates({"dose": dose}, 60))
+        assert len(both.levels) == len(both.owners) == both.design.shape[1]
+        columns = {"sex": sex, "dose": dose.astype(str)}
+        for column, level, owner in zip(both.design.T, both.levels, both.owners, strict=True):
+            values = columns.get(both.names[owner])
+            assert (level == "") == (values is None)
+            if values is not None:
+                np.testing.assert_array_equal(column, values == level)
+
+
 def test_names_and_order_of_covariates_do_not_matter(rng):
     X, y, batch = confounded(rng)
     age = rng.normal(size=150)

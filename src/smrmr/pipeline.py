@@ -30,7 +30,7 @@ from .rows.checks import check_rows
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.work import Work
-from .selection import Selection, find_trends, summarise_for_plots
+from .selection import Selection, find_pair_grids, find_trends, summarise_for_plots
 from .selection.plot_data import MOST_FEATURES, Shapes
 from .settings import as_generator, parse_bytes
 from .types import Data, Indices, Progress
@@ -250,6 +250,7 @@ def _answer(
         first, others = np.split(ranking, [MOST_FEATURES - MOST_OF_PANEL])
         drawn = _once(first, panel.features[:MOST_OF_PANEL], others)
         plot_data = summarise_for_plots(study, drawn, control.measure, keep_data, work, shapes)
+        plot_data = replace(plot_data, pairs=find_pair_grids(study, evidence, decision.fdr))
         shown_by, q_values = evidence.representatives, np.ones(study.columns.n_columns)
         np.minimum.at(q_values, shown_by, decision.q_values)
         best = _once(shown_by[evidence.order], panel.features)

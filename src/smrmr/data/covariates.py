@@ -43,13 +43,14 @@ class Covariates:
     """Covariates of the samples: their names, and columns that span their effects.
 
     `design` has a row per sample: a number is a line and a spline, a category an indicator per
-    level. `owners` says which covariate each column belongs to. `terms` are waves and products
-    that were found to matter.
+    level. `owners` says which covariate each column belongs to, `levels` which level, empty for
+    columns of a number. `terms` are waves and products that were found to matter.
     """
 
     names: tuple[str, ...]
     design: Matrix
     owners: Indices
+    levels: tuple[str, ...]
     terms: tuple[Term, ...] = ()
 
     @property
@@ -136,6 +137,7 @@ class Covariates:
             self.names + other.names,
             np.hstack([self.design, other.design]),
             np.concatenate([self.owners, before + other.owners]),
+            self.levels + other.levels,
             (
                 *self.terms,
                 *(Term(tuple(before + k for k in t.owners), t.columns) for t in other.terms),
@@ -179,8 +181,8 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
     Examples
     --------
     >>> found = read_covariates({"age": range(20, 60), "batch": list("ab") * 20}, 40)
-    >>> found.names, found.design.shape
-    (('age', 'batch'), (40, 7))
+    >>> found.names, found.design.shape, found.levels[-2:]
+    (('age', 'batch'), (40, 7), ('a', 'b'))
     """
     columns = _named_columns(given)
     if not columns:
@@ -190,7 +192,8 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
         )
     for name, values in columns.items():
         refuse_other_rows(n_rows, f"covariate {name}", len(values))
-    designs = [_design(name, values) for name, values in columns.items()]
+    parts = [_design(name, values) for name, values in columns.items()]
+    designs = [design for design, _ in parts]
     if sum(design.shape[1] for design in designs) > MAX_SPLINE_SHARE * n_rows:
         curved = [name for name, d in zip(columns, designs, strict=True) if is_number(d)]
         designs = [design[:, :1] if is_number(design) else design for design in designs]
@@ -200,7 +203,12 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
                 "for as straight lines, without splines but where these are seen to matter."
             )
     owners = np.repeat(np.arange(len(designs)), [design.shape[1] for design in designs])
-    found = Covariates(tuple(columns), np.hstack(designs), owners)
+    levels = tuple(
+        level
+        for design, (_, names) in zip(designs, parts, strict=True)
+        for level in names[: design.shape[1]]
+    )
+    found = Covariates(tuple(columns), np.hstack(designs), owners, levels)
     added = _orthonormal(found.design)[1]
     idle = [name for k, name in enumerate(columns) if (added[owners == k] <= ROUNDING).all()]
     if idle:
@@ -220,18 +228,21 @@ def in_parts(found: Sequence[Covariates], parts: Sequence[Indices]) -> Covariate
         own[rows] = given.columns - given.columns.mean(axis=0)
         designs.append(own)
     design = np.hstack(designs)
-    return Covariates(found[0].names, design, np.zeros(design.shape[1], np.intp))
+    n_columns = design.shape[1]
+    return Covariates(found[0].names, design, np.zeros(n_columns, np.intp), ("",) * n_columns)
 
 
 def no_covariates(n_rows: int) -> Covariates:
     """Nothing to adjust for."""
-    return Covariates((), np.empty((n_rows, 0)), np.empty(0, np.intp))
+    return Covariates((), np.empty((n_rows, 0)), np.empty(0, np.intp), ())
 
 
 def category(name: str, codes: Vector | Indices) -> Covariates:
-    """One covariate that is taken level by level."""
-    design = np.equal.outer(codes, np.unique(codes)).astype(np.float64)
-    return Covariates((name,), design, np.zeros(design.shape[1], np.intp))
+    """One covariate that is taken level by level, its levels named by their codes."""
+    levels = np.unique(codes)
+    design = np.equal.outer(codes, levels).astype(np.float64)
+    names = tuple(f"{level:.4g}" for level in levels)
+    return Covariates((name,), design, np.zeros(len(levels), np.intp), names)
 
 
 def _named_columns(given: Data) -> dict[str, Any]:
@@ -255,21 +266,24 @@ def _named_columns(given: Data) -> dict[str, Any]:
     return {str(name): given.iloc[:, k] for k, name in enumerate(given.columns)}
 
 
-def _design(name: str, column: Any) -> Matrix:
-    """Columns that span what a covariate may do."""
+def _design(name: str, column: Any) -> tuple[Matrix, tuple[str, ...]]:
+    """Columns that span what a covariate may do, and the level of each, empty for numbers."""
     series = pd.Series(np.asarray(column, dtype=object) if not hasattr(column, "iloc") else column)
     refuse_missing(series.isna().to_numpy(), f"covariate {name}")
     labelled = str(series.dtype) == "category"
     numbers = None if labelled else pd.to_numeric(series, errors="coerce")
     if numbers is None or numbers.isna().any() or series.map(type).eq(str).any():
-        return _levels(name, codes_by_appearance(series.astype(str).to_numpy())[0])
+        labels = series.astype(str)
+        design, _ = _levels(name, codes_by_appearance(labels.to_numpy())[0])
+        return design, tuple(labels.drop_duplicates())
     values = numbers.to_numpy(dtype=np.float64)
     refuse_missing(~np.isfinite(values), f"covariate {name}")
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
     scores = normal_places(values)
     spline = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
-    return np.stack([(values - values.mean()) / values.std(), scores, *spline], axis=1)
+    columns = [(values - values.mean()) / values.std(), scores, *spline]
+    return np.stack(columns, axis=1), ("",) * len(columns)
 
 
 def normal_places(values: Matrix | Vector) -> Matrix:
@@ -282,7 +296,7 @@ def is_number(design: Matrix) -> bool:
     return not np.isin(design, (0, 1)).all()
 
 
-def _levels(name: str, codes: Vector) -> Matrix:
+def _levels(name: str, codes: Vector) -> tuple[Matrix, tuple[str, ...]]:
     levels = np.unique(codes)
     if len(levels) == 1:
         raise Problem(f"covariate {name} is the same for all samples.", cure="Leave it out.")
@@ -292,7 +306,8 @@ def _levels(name: str, codes: Vector) -> Matrix:
             "ids.",
             cure=f"Leave it out; rows that belong together are {setting('groups')}.",
         )
-    return category(name, codes).design
+    found = category(name, codes)
+    return found.design, found.levels
 
 
 def _is_explained(centred: Matrix, basis: Matrix) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick
+import numpy as np
+
+from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick, Tiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +19,7 @@ COLOURS = {
     "kept": "#8fb0dd",
     "rule": "#40444c",
 }
+DARKEST_TILE = 0.5  # opacity, at which what stands in a tile can still be read
 
 
 def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
@@ -91,3 +94,22 @@ def _add(mark: Mark, ax: Axes) -> None:
             image = ax.imshow(values, norm=PowerNorm(0.5, 0, 1), cmap="Blues")
             ax.figure.colorbar(image, ax=ax, label="association")
             ax.set_xticks([])
+        case Tiles():
+            _add_tiles(mark, ax)
+
+
+def _add_tiles(mark: Tiles, ax: Axes) -> None:
+    """Tiles in two colours, with what stands in them."""
+    from matplotlib.colors import to_rgb
+
+    below, above = to_rgb(COLOURS["negative"]), to_rgb(COLOURS["selected"])
+    shades = mark.shades[..., None]
+    colours = np.concatenate(
+        [np.where(shades < 0, below, above), DARKEST_TILE * np.abs(shades)], axis=-1
+    )
+    ax.imshow(colours, origin="lower", aspect="auto")
+    for y, (texts, notes) in enumerate(zip(mark.texts, mark.notes, strict=True)):
+        for x, (text, note) in enumerate(zip(texts, notes, strict=True)):
+            ax.text(x, y, text, ha="center", va="bottom")
+            place = "top" if text else "center"
+            ax.text(x, y, note, ha="center", va=place, fontsize="x-small")

@@ -11,6 +11,7 @@ from . import conditional, knockoffs
 from .axes import draw_axes
 from .checks import Checks
 from .features import Figures
+from .pair_plots import pair_plot
 from .shapes import shape_plot
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ REPORT_PARTS: dict[str, ReportParts] = {"tests": conditional, "knockoffs": knock
 
 
 def plot(
-    selection: Selection, figure: str, ax: Axes | None = None, *, feature: str | int | None = None
+    selection: Selection,
+    figure: str,
+    ax: Axes | None = None,
+    *,
+    feature: str | int | tuple[str | int, str | int] | None = None,
 ) -> Axes:
     """Draw one of the figures of the report.
 
@@ -38,7 +43,8 @@ def plot(
 
     Of conditional tests: ``"best"``, the smallest p-values with the cut-off; ``"histogram"`` of all
     p-values; ``"alone"``, marginal p-values against those given all other features; ``"fits"``, the
-    share of the target's variance that each fit explains on rows left out.
+    share of the target's variance that each fit explains on rows left out; ``"pair"``, the mean of
+    the target over two features that act together.
 
     Of knockoffs: ``"importance"``, W with the threshold and its mirror image (section 4, eq. (4.2)
     of the paper); ``"fdp"``, the estimated false discovery proportion against the number selected,
@@ -58,6 +64,9 @@ def plot(
         Of ``"shape"``: name of the feature, or its position in X. Medians with bands from 25% to
         75% and from 10% to 90% of the rows in each bin; boxes if the target has classes or the
         feature few levels. Single rows are drawn if the data were kept.
+        Of ``"pair"``: one or two of its features, or covariates; the best pair unless given. A
+        tile per bin or level of both, with the mean of the target, or the share of a class, and
+        the number of rows; of fewer than five rows there is no mean.
 
     Returns
     -------
@@ -80,7 +89,7 @@ def plot(
     """
     figures = REPORT_PARTS[selection.evidence.kind].FIGURES
     if figure == "shape":
-        if feature is None:
+        if feature is None or isinstance(feature, tuple):
             raise Problem("figure 'shape' is about one feature.", cure="Say feature=...")
         return draw_axes(shape_plot(selection, feature), ax)
     if figure not in figures:
@@ -89,4 +98,6 @@ def plot(
             f"It has {one_of([*figures, 'shape'])}.",
             argument="figure",
         )
+    if figure == "pair":
+        return draw_axes(pair_plot(selection, feature), ax)
     return draw_axes(figures[figure](selection), ax)

@@ -22,6 +22,7 @@ from .findings import (
     panel_shapes,
     sets_listing,
 )
+from .pair_plots import pair_figures
 from .statement import headline
 from .svg import draw_svg
 from .table import embedded, table_data
@@ -108,6 +109,7 @@ def render(selection: Selection) -> str:
         pairs=pairs_listing(selection),
         near_miss_pairs=words.near_miss_pairs(selection),
         panel_shapes=panel_shapes(selection),
+        pair_figures=pair_figures(selection),
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,

@@ -71,7 +71,21 @@ class Cells:
     tips: tuple[tuple[str, ...], ...]
 
 
-Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Band | Cells
+@dataclass(frozen=True, eq=False)
+class Tiles:
+    """A grid of tiles at x = 0, 1, ... and y = 0, 1, ..., row 0 at the bottom.
+
+    `shades` in [-1, 1] are those of two colours, one below 0 and one above, and 0 is blank. In each
+    tile stands a text, nothing for a tile without a value, and a smaller note.
+    """
+
+    shades: Matrix
+    texts: tuple[tuple[str, ...], ...]
+    notes: tuple[tuple[str, ...], ...]
+    tips: tuple[tuple[str, ...], ...]
+
+
+Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Band | Cells | Tiles
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .marks import Boxes, Plot, Tick
+from .marks import Boxes, Plot, Tick, Tiles
 
 LETTER = 6.8  # room for one letter, in the units of the page
 ROOM_ABOVE = 28
@@ -13,6 +13,7 @@ ROOM_BELOW = 40
 MARGIN = 12
 ROW = 22  # room for a named row
 TALL_ROW = 36  # room for one whose name stands above it
+TILE = 44  # height of a tile
 WIDEST_NAMES = 0.4  # of a figure: names of rows that take more stand above their rows
 
 
@@ -76,7 +77,9 @@ def names_above(plot: Plot, width: int) -> bool:
 
 
 def height_of(plot: Plot, width: int, height: int) -> int:
-    """Height of a figure, more than `height` if it has many named rows."""
+    """Height of a figure: that of its tiles, else more than `height` if many rows have names."""
+    if tiles := [mark for mark in plot.marks if isinstance(mark, Tiles)]:
+        return ROOM_ABOVE + ROOM_BELOW + TILE * len(tiles[0].shades)
     row = TALL_ROW if names_above(plot, width) else ROW
     return max(height, ROOM_ABOVE + ROOM_BELOW + row * len(plot.y_ticks or ()))
 

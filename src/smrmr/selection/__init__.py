@@ -1,7 +1,17 @@
 """What came out: the selection, and summaries of the data for its figures."""
 
-from .plot_data import PlotData, Shape, summarise_for_plots
+from .pair_grids import find_pair_grids
+from .plot_data import PairGrid, PlotData, Shape, summarise_for_plots
 from .selection import Selection
 from .trends import Trends, find_trends
 
-__all__ = ["PlotData", "Selection", "Shape", "Trends", "find_trends", "summarise_for_plots"]
+__all__ = [
+    "PairGrid",
+    "PlotData",
+    "Selection",
+    "Shape",
+    "Trends",
+    "find_pair_grids",
+    "find_trends",
+    "summarise_for_plots",
+]

@@ -13,7 +13,7 @@ from ..data.study import Study
 from ..data.target import Target
 from ..measures.protocol import Measure
 from ..runs.work import Work
-from ..types import Indices, Matrix, Vector
+from ..types import Indices, Mask, Matrix, Vector
 
 MOST_FEATURES = 40
 MOST_ROWS = 500  # of data that are kept
@@ -63,6 +63,55 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
+class GridSide:
+    """Groups of rows by one feature or covariate.
+
+    Attributes
+    ----------
+    names
+        Names of the groups in order: of bins, or of levels.
+    edges
+        Where bins of a number meet, in its own units; empty for levels, and for covariates, whose
+        bins are named by shares of the rows.
+    """
+
+    names: tuple[str, ...]
+    edges: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class PairGrid:
+    """Means of the target over the groups of two features: a summary of five rows or more.
+
+    Attributes
+    ----------
+    features
+        Positions in X of both; covariates follow after the last feature.
+    sides
+        Their groups of rows.
+    target
+        The class or output that is averaged: of two classes the second by name, of several classes
+        or outputs the one that differs most over the grid.
+    is_share
+        Whether means are shares of a class.
+    counts
+        Rows of each cell, groups of the first by groups of the second; 0 for any fewer than 5.
+    means, known
+        Mean of each cell, and whether it is known; 0 if not. Of cells of fewer than 5 rows it is
+        not; if these hold fewer than 5 rows together, neither is that of the smallest other cell,
+        so that no difference gives it away.
+    """
+
+    features: Indices
+    sides: tuple[GridSide, ...]
+    target: str
+    is_share: bool
+    counts: Indices
+    means: Matrix
+    known: Mask
+
+
+@dataclass(frozen=True, eq=False)
 class PlotData:
     """What figures show of the data.
 
@@ -80,6 +129,8 @@ class PlotData:
         Number of outputs of the target.
     values, y
         Their values and the target on at most 500 rows, if the data were to be kept; else None.
+    pairs
+        The target over both features of each of the best pairs, see `find_pair_grids`.
     """
 
     features: Indices
@@ -89,6 +140,7 @@ class PlotData:
     n_outputs: int = 1
     values: Matrix | None = None
     y: Matrix | None = None
+    pairs: tuple[PairGrid, ...] = ()
 
     def __post_init__(self) -> None:
         n = len(self.features)  # JSON does not tell the width if there are none

@@ -770,7 +770,11 @@ class Selection:
         return columns | {"shape": self.shapes}
 
     def plot(
-        self, figure: str, ax: Axes | None = None, *, feature: str | int | None = None
+        self,
+        figure: str,
+        ax: Axes | None = None,
+        *,
+        feature: str | int | tuple[str | int, str | int] | None = None,
     ) -> Axes:
         """Draw a figure of the report on matplotlib axes.
 

@@ -7,6 +7,7 @@ from ...selection.conditional import evidence_of, in_shown_order
 from ..features import EVERY, MOST_DOTS, Figures, about, by_role, relevance_by_rank
 from ..layer_plots import OF_LAYERS
 from ..marks import Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from ..pair_plots import pair_plot
 from ..words import say
 
 MOST_BARS = 40
@@ -147,4 +148,5 @@ FIGURES: Figures = {
     "relevance": relevance_plot,
     **EVERY,
     **OF_LAYERS,
+    "pair": pair_plot,
 }

@@ -333,6 +333,8 @@ def inputs_of(Z):
         target=TargetColumns((), nothing(n)),
         tied=np.zeros(p, bool),
         tie_breakers=draw_tie_breakers(n), statistics=STATISTICS,
+        products=np.empty((0, 2), int), partners=np.arange(p),
+        covariate_columns=nothing(n), covariate_of=np.empty(0, int),
     )  # fmt: skip
 
 

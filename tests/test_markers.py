@@ -16,7 +16,7 @@ from smrmr.selection.conditional import associated_columns
 from test_report import HOSTILE, Page
 
 LEVEL = Recipe(fdr=0.1)
-ONE_BY_ONE = Recipe(fdr=0.1, alike=None)
+ONE_BY_ONE = Recipe(fdr=0.1, alike=None, partners="none")
 COLUMNS = ["feature", "direction", "effect", "p_value"]
 
 

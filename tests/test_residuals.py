@@ -32,7 +32,9 @@ def alone(p):
 
 def neighbours_of(Z, hypothesis_of, rows, common=None):
     common = Components.of(Z, Z.shape[1]).of_all if common is None else common
-    return find_neighbours(Z, standardised(np.abs(Z)), hypothesis_of, rows, [common] * len(rows))
+    no_products = np.empty((0, 2), int)
+    absolute = standardised(np.abs(Z))
+    return find_neighbours(Z, absolute, hypothesis_of, rows, [common] * len(rows), no_products)
 
 
 def residuals(Z, near, E, basis):

@@ -83,9 +83,15 @@ OWN = {  # E[y | x] of the designs that are not the paper's, from the ten true f
     "mixed": lambda x: sum(2 * np.tanh(2 * x[:, i]) + 2 * np.abs(x[:, i + 5]) for i in range(5)),
     "proxy": lambda x: x.sum(axis=1),
 }
+TOGETHER = {  # support and E[y | x] where features act together, or the log odds of one class
+    "products": ([0, 10, 20, 30], lambda x: x[:, 0] * x[:, 10] + x[:, 20] * x[:, 30]),
+    "xor": ([0, 10], lambda x: 2 * np.sign(x[:, 0]) * np.sign(x[:, 10])),
+    "xor classes": ([0, 10], lambda x: (x[:, 0] > 0) == (x[:, 10] > 0)),
+    "lines and product": ([0, 10, 20, 30], lambda x: x[:, 0] + x[:, 10] + x[:, 20] * x[:, 30]),
+}
 LOGITS = {"three classes": 3, "six classes": 6}
 DRAWN = ("weak", "logistic")  # each draw chooses the support
-ODD = {"null", "cos", "variance", "many classes", *LOGITS, *DRAWN}  # of other supports or targets
+ODD = {"null", "cos", "variance", "many classes", *LOGITS, *DRAWN, *TOGETHER}  # of other supports
 CHAINED = ("even", "mixed", "cos", "variance", "many classes", "null", *LOGITS, *DRAWN)
 
 
@@ -98,6 +104,17 @@ def test_our_designs_answer_to_their_true_features_alone(design):
     assert data.target == "continuous"
     assert_allclose([noise.mean(), noise.std()], [0, 1], atol=0.05)
     assert np.abs(np.corrcoef(noise, data.X, rowvar=False)[0, 1:]).max() < 0.07
+
+
+@pytest.mark.parametrize("design", TOGETHER)
+def test_designs_of_features_that_act_together(design):
+    """Oracle: the formula; noise is standard normal, and classes have none."""
+    support, signal = TOGETHER[design]
+    data = smrmr.simulate(design, 5000, 40, random_state=5)
+    assert data.support.tolist() == support
+    noise = data.y - signal(data.X)
+    spread = 0.0 if data.target == "classes" else 1.0
+    assert_allclose([noise.mean(), noise.std()], [0, spread], atol=0.05)
 
 
 def test_features_of_our_designs():

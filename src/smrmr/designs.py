@@ -1,4 +1,4 @@
-"""Draws the ten designs 1.a-3.c of the paper and eighteen more, with their true support."""
+"""Draws the ten designs 1.a-3.c of the paper and 22 more, with their true support."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -269,6 +269,11 @@ def simulate(
     (a multinomial logit of the ten). In ``"weak"`` and ``"logistic"`` each draw chooses the ten
     positions and the signs of the ten slopes of 1: y is the signed sum and noise of standard
     deviation 3, or one of two classes whose log-odds are the signed sum.
+
+    In four more some features matter only together, and features are independent: ``"products"``
+    (y adds :math:`x_0 x_{10} + x_{20} x_{30}`), ``"xor"`` (twice the sign of :math:`x_0 x_{10}`),
+    ``"xor classes"`` (the classes are its signs, without noise) and ``"lines and product"``
+    (:math:`x_0 + x_{10} + x_{20} x_{30}`).
 
     Parameters
     ----------

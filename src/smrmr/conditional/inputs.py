@@ -242,12 +242,14 @@ class Inputs:
         """Whether it is asked how features act together."""
         return any(map(needs_partners, self.statistics)) and len(self.partners) > 0
 
-    def products_with(self, E: Matrix, which: Indices | None = None) -> PartnerProducts:
+    def products_with(
+        self, E: Matrix, which: Indices | None = None, scored: bool = False
+    ) -> PartnerProducts:
         """Products of residuals of the target, (q, n), with all partners, or with some of them.
 
         All are in single precision, which is enough to tell the best of them.
         """
-        if self.target.is_class is None:
+        if self.target.is_class is None and not scored:
             order = np.argsort(E + self.tie_breakers[1], axis=1)
             E = scores_by_rank(self.n_rows)[ranks_of(order)]
         scores = self.partner_scores32
@@ -326,7 +328,10 @@ class Inputs:
         most = N_KEPT if is_wide is None else len(products.partners)
         found = products.compare(residuals, mine, hypothesis_of, n_outside, most)
         if is_wide is None:
-            return found, None
+            best = found.partners[:, 0]
+            exactly = self.products_with(products.targets, np.unique(best[best >= 0]), scored=True)
+            exact = exactly.each_with_its_own(residuals, best, n_outside)
+            return replace(exact, partners=found.partners), None
         robust = products.robust(residuals, found)
         unequal = (self.tied[rows] | is_wide)[:, None]
         p = np.where(unequal, robust.p_of_partners, found.p_of_partners)

@@ -92,11 +92,14 @@ class PartnerProducts:
         Number of rows that each partner has; others are 0.
     partners
         Number of each partner.
+    targets
+        The residuals, (q, n).
     """
 
     values: NDArray[np.floating]
     n_directions: Indices
     partners: Indices
+    targets: Matrix
 
     @classmethod
     def of(cls, E: Matrix, scores: NDArray[np.floating], partners: Indices) -> PartnerProducts:
@@ -108,7 +111,7 @@ class PartnerProducts:
             lengths = np.sqrt(np.einsum("dmn,dmn->dm", products, products))[:, :, None]
             is_any = lengths > MIN_WIDTH
             products /= np.where(is_any, lengths, np.inf)
-            return cls(products, is_any[0, :, 0].astype(np.intp), partners)
+            return cls(products, is_any[0, :, 0].astype(np.intp), partners, E)
         by_partner = np.moveaxis(products, 1, 0)
         among = np.matmul(by_partner, np.swapaxes(by_partner, 1, 2)).astype(np.float64)
         widths, vectors = np.linalg.eigh(among)
@@ -116,7 +119,7 @@ class PartnerProducts:
         scale = np.where(kept, 1 / np.sqrt(np.where(kept, widths, 1.0)), 0.0)
         turned = np.swapaxes(vectors * scale[:, None], 1, 2).astype(scores.dtype)
         values = np.ascontiguousarray(np.moveaxis(np.matmul(turned, by_partner), 0, 1))
-        return cls(values, kept.sum(axis=1), partners)
+        return cls(values, kept.sum(axis=1), partners, E)
 
     def compare(
         self, R: Matrix, mine: Indices, hypothesis_of: Indices, n_outside: Indices, most: int
@@ -127,24 +130,39 @@ class PartnerProducts:
         of its feature. `n_outside` is the number of all partners that each may have.
         """
         if not len(self.partners):
-            none = np.full((len(R), 1), -1)
-            return Interactions(none, np.ones(none.shape), np.zeros(none.shape), n_outside)
+            return _without_partners(n_outside)
         lengths = np.linalg.norm(R, axis=1, keepdims=True)
         unit = (R / np.where(lengths > 0, lengths, np.inf)).astype(self.values.dtype)
-        sizes, several = unit @ self.values[0].T, len(self.values) > 1
-        if several:
+        sizes = unit @ self.values[0].T
+        if len(self.values) > 1:
             sizes *= sizes
             for rows in self.values[1:]:
                 sizes += (unit @ rows.T) ** 2
         single = sizes.astype(np.float32, copy=False)  # one kind of loop is enough to order them
         best = strongest(single, mine, hypothesis_of, 0.0, min(most, len(self.partners)))
-        found, size = best >= 0, np.take_along_axis(sizes, best, axis=1).astype(np.float64)
-        share = np.minimum(size if several else size**2, 1 - 1e-7)
-        d = np.maximum(self.n_directions[best], 1)
-        left = np.maximum(R.shape[1] - 1.0 - d, 1.0)
+        return self._of(np.take_along_axis(sizes, best, axis=1), best, n_outside, R.shape[1])
+
+    def each_with_its_own(self, R: Matrix, partners: Indices, n_outside: Indices) -> Interactions:
+        """How features with residuals R act together with one partner each, -1 for none."""
+        if not len(self.partners):
+            return _without_partners(n_outside)
+        order = np.argsort(self.partners)
+        place = order[np.searchsorted(self.partners, partners, sorter=order) % len(order)]
+        lengths = np.maximum(np.linalg.norm(R, axis=1), 1e-300)
+        sizes = np.einsum("kn,dkn->dk", R, self.values[:, place]) / lengths
+        size = np.sum(sizes**2, axis=0) if len(sizes) > 1 else sizes[0]
+        best = np.where(partners < 0, -1, place)[:, None]
+        return self._of(size[:, None], best, n_outside, R.shape[1])
+
+    def _of(self, sizes: Matrix, places: Indices, n_outside: Indices, n: int) -> Interactions:
+        """What correlations, or shares of several directions, with partners at places say."""
+        found, size = places >= 0, sizes.astype(np.float64)
+        share = np.minimum(size if len(self.values) > 1 else size**2, 1 - 1e-7)
+        d = np.maximum(self.n_directions[places], 1)
+        left = np.maximum(n - 1.0 - d, 1.0)
         p = np.where(found, f_tail(share / d, (1 - share) / left, d, left), 1.0)
         effect = np.where(found, np.copysign(np.sqrt(share), size), 0.0)
-        return Interactions(np.where(found, self.partners[best], -1), p, effect, n_outside)
+        return Interactions(np.where(found, self.partners[places], -1), p, effect, n_outside)
 
     def robust(self, R: Matrix, found: Interactions) -> Interactions:
         """The same partners with p-values that allow for residuals of unequal spread.
@@ -164,6 +182,11 @@ class PartnerProducts:
         d = np.maximum(self.n_directions[places], 1)
         p = np.minimum(2 * d * stdtr(max(n - 2, 1), -t).min(axis=0), 1.0)
         return replace(found, p_of_partners=np.maximum(p, found.p_of_partners))
+
+
+def _without_partners(n_outside: Indices) -> Interactions:
+    none = np.full((len(n_outside), 1), -1)
+    return Interactions(none, np.ones(none.shape), np.zeros(none.shape), n_outside)
 
 
 def widest_directions(E: Matrix) -> Matrix:

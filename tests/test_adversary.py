@@ -11,14 +11,10 @@ from benchmarks.studies.adversary import LEVEL, Outcome, outcomes
 
 DATA_SETS = 50
 SLACK = 0.02
-UNGUARDED = {  # y has a product of features, which no fit of the target holds: docs/guarantee.md
-    "noisy copy of a product",
-    "sign of a product",
-}
 
 
 @pytest.mark.slow  # thirty cases of 10 to 20 seconds
-@pytest.mark.parametrize("name", [name for name in CASES if name not in UNGUARDED])
+@pytest.mark.parametrize("name", CASES)
 def test_false_findings_are_rare_or_warned_of(name):
     """Oracle: the features that each case knows to be true.
 

@@ -22,6 +22,7 @@ PROMISED = [
     "plot_6_levels",
     "plot_7_redundant",
     "plot_8_measure",
+    "plot_9_pairs",
 ]
 INSTALLED = {"anndata", "matplotlib", "numpy", "pandas", "scipy", "sklearn", "smrmr"}
 

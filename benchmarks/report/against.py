@@ -16,16 +16,17 @@ TIMED = (100, 100)
 ABILITIES = (
     "keeps a level you choose",
     "sees curves",
+    "sees pairs",
     "leaves out repeats",
     "covariates, repeated rows, survival",
 )
 RIVALS = {  # by the name of their rows: what readers call them, and ABILITIES
-    "smrmr": ("**smrmr**", "yes", "yes", "yes, and names them", "yes"),
-    "d0CRT": ("d0CRT (hidimstat)", "yes", "no", "yes", "no"),
-    "LASSO knockoffs": ("LASSO knockoffs (knockpy)", "yes", "no", "yes", "no"),
-    "Boruta": ("Boruta", "no", "yes", "no", "no"),
-    "HSIC-LASSO": ("HSIC-LASSO", "no", "yes", "yes", "covariates"),
-    "mRMR (MID)": ("mRMR", "no", "yes", "yes", "no"),
+    "smrmr": ("**smrmr**", "yes", "yes", "yes", "yes, and names them", "yes"),
+    "d0CRT": ("d0CRT (hidimstat)", "yes", "no", "no", "yes", "no"),
+    "LASSO knockoffs": ("LASSO knockoffs (knockpy)", "yes", "no", "no", "yes", "no"),
+    "Boruta": ("Boruta", "no", "yes", "in part (forests)", "no", "no"),
+    "HSIC-LASSO": ("HSIC-LASSO", "no", "yes", "no", "yes", "covariates"),
+    "mRMR (MID)": ("mRMR", "no", "yes", "no", "yes", "no"),
 }
 
 

@@ -288,6 +288,18 @@ def test_look_alikes_count_once_as_partners(rng):
     assert len(inputs_of(X, y, cuts=(1.0, 0.5)).partners) == 20
 
 
+def test_features_without_partners_have_the_p_value_of_other_statistics(rng):
+    """Oracle: the same tests without partners, where no feature is outside a hypothesis."""
+    X, y = rng.normal(size=(80, 6)), rng.normal(size=80)
+    one_group = {"feature_groups": ["a"] * 6}
+    for columns, settings in ((X[:, :1], {}), (X, one_group), (X, {"partners": [3]})):
+        found = select(columns, y, Recipe(**settings))
+        expected = select(columns, y, Recipe(**settings | {"partners": "none"}))
+        alone = [3] if "partners" in settings else slice(None)
+        assert_allclose(found.p_values[alone], expected.p_values[alone], rtol=1e-9)
+        assert (found.evidence.p_of_interaction[alone] == 1).all()
+
+
 def test_interactions_alone_can_be_asked_for(rng):
     """Oracle: y has a line and a product; the statistic sees the product."""
     X = rng.normal(size=(200, 30))

@@ -13,7 +13,8 @@ from .statistics.tied import tied_p_values
 
 MIN_RESIDUAL_VARIANCE = 0.05  # below this share of its variance a column is not tested
 CLEARLY_LINEAR = 0.3  # share explained from which on effects count as straight lines,
-LESS_IF_LINEAR = 0.8  # share of their weight that other statistics lose then
+LESS_IF_LINEAR = 0.8  # share of their weight that other statistics lose then,
+LESS_OF_PARTNERS = 0.5  # and those of partners
 SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none outweighs all
 
 
@@ -51,16 +52,17 @@ def with_partners(
 ) -> Vector:
     """p-values combined with those of features that act together with partners.
 
-    Columns that are not tested, with a p-value of 1, stay so.
+    Columns that are not tested, with a p-value of 1, stay so, and so do those without partners.
     """
     alone, _, of_partners = _by_kind(statistics, 1)
-    if not of_partners:
+    if not of_partners or pairs.interactions is None:
         return p
     weights = _weights(of_partners, shape)
     weights = weights if alone else [1 / len(weights)] * len(weights)
     every = np.stack([p, *(one.p_values(pairs) for one in of_partners)])
     found = combine(every, np.array([1 - sum(weights), *weights])[:, None])
-    return np.where((p == 1) & (pairs.freedom > 0) & bool(alone), 1.0, found)
+    is_tested = (p < 1) | (not alone)
+    return np.where(is_tested & (pairs.interactions.n_partners > 0), found, p)
 
 
 def all_gcm_p_values(
@@ -105,11 +107,15 @@ def _weights(statistics: Sequence[Statistic], shape: Shape) -> list[float]:
         return [getattr(one, "weight_with_products", one.weight) for one in statistics]
     if shape.uses_absolute_values:
         return [one.weight_with_abs for one in statistics]
-    less = LESS_IF_LINEAR * min(shape.linear_share / CLEARLY_LINEAR, 1.0)
-    return [
-        one.weight * (1.0 if one.only_mean and not needs_partners(one) else 1 - less)
-        for one in statistics
-    ]
+    linear = min(shape.linear_share / CLEARLY_LINEAR, 1.0)
+    return [one.weight * (1 - linear * _less(one)) for one in statistics]
+
+
+def _less(statistic: Statistic) -> float:
+    """Share of its weight that a statistic loses where straight lines explain the target."""
+    if needs_partners(statistic):
+        return LESS_OF_PARTNERS
+    return 0.0 if statistic.only_mean else LESS_IF_LINEAR
 
 
 def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape) -> Vector:

@@ -49,7 +49,7 @@ class Interaction:
 
     weight: float = 0.1
     weight_with_abs: float = 0.05
-    weight_with_products: float = 0.4
+    weight_with_products: float = 0.3
     alias: ClassVar[str] = "interaction"
     only_mean: ClassVar[bool] = True
     all_columns: ClassVar[bool] = True

@@ -48,9 +48,13 @@ class Interactions:
 
     @property
     def p(self) -> Vector:
-        """p-value of each feature: of its best partner, corrected for the number of partners."""
+        """p-value of each feature: of its best partner, corrected for the number of partners.
+
+        It is 1 without any partner.
+        """
         smallest = np.minimum(self.p_of_partners.min(axis=1, initial=1.0), 1 - 1e-16)
-        return np.asarray(-np.expm1(self.n_partners * np.log1p(-smallest)))
+        corrected = -np.expm1(self.n_partners * np.log1p(-smallest))
+        return np.asarray(np.where(self.n_partners > 0, corrected, 1.0))
 
     def take(self, which: Any) -> Interactions:
         """Those of some features."""

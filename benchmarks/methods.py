@@ -42,7 +42,7 @@ from .rivals import (
 SIZES = (5, 10, 15, 20, 25, 30)  # how many features a ranking may take
 BLOCK = 20  # samples per block of HSIC-LASSO
 
-TESTS = "tests 3"
+TESTS = "tests 4"
 KNOCKOFFS = "knockoffs 1"
 PAPER = "paper 1"
 RANKINGS = "rankings 1"

@@ -197,6 +197,17 @@ def test_behind_a_product_are_its_features(rng):
     assert (inputs.hypotheses[0][:2] == -1).all()
 
 
+def test_without_partners_there_are_no_products(rng):
+    """Law: with no partners the answer is that of the other statistics."""
+    data = simulate("products", 150, 30, random_state=2)
+    assert len(inputs_of(data.X, data.y).products) > 0
+    assert len(inputs_of(data.X, data.y, partners="none").products) == 0
+    others = "pc+linear+spread+absolute+joint+joint_absolute"
+    without = select(data.X, data.y, Recipe(partners="none"))
+    expected = select(data.X, data.y, Recipe(control=ConditionalTests(statistics=others)))
+    assert_array_equal(without.p_values, expected.p_values)
+
+
 def test_a_column_that_copies_a_product_is_no_finding():
     """Oracle: y has the product of 0 and 1, of which 2 is a noisy copy."""
     false, true = 0, 0

@@ -369,7 +369,8 @@ def prepare_inputs(
     Z, target = Z[rows], take_rows(study.target, order)
     covariate_columns, covariate_of = _covariate_columns(study, order)
     products = np.empty((0, 2), np.intp)
-    if any(map(needs_partners, statistics)):
+    is_asked = study.partners is None or len(study.partners) > 0
+    if is_asked and any(map(needs_partners, statistics)):
         products = find_products(Z, by_content.columns.values)
     held = adjusted_for(product_columns(Z, products), covariate_basis)
     Z, products = np.concatenate([held.astype(Z.dtype), Z]), np.tile(products, (2, 1))

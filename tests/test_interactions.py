@@ -199,7 +199,7 @@ def test_behind_a_product_are_its_features(rng):
 
 def test_without_partners_there_are_no_products(rng):
     """Law: with no partners the answer is that of the other statistics."""
-    data = simulate("products", 150, 30, random_state=2)
+    data = simulate("products", 150, 40, random_state=2)
     assert len(inputs_of(data.X, data.y).products) > 0
     assert len(inputs_of(data.X, data.y, partners="none").products) == 0
     others = "pc+linear+spread+absolute+joint+joint_absolute"

@@ -28,7 +28,7 @@ from .residuals import Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
 from .scores import adjusted_for, draw_tie_breakers, standardised
 from .statistics import Interactions, PartnerProducts, Statistic, needs_partners, partner_scores
-from .statistics.interaction import N_KEPT
+from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
 
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
@@ -325,7 +325,7 @@ class Inputs:
         mine = self.hypotheses[partition][rows]
         n_outside = len(self.partners) - self._n_partners_inside[partition][mine]
         hypothesis_of = self._with_covariates[partition][products.partners]
-        most = N_KEPT if is_wide is None else len(products.partners)
+        most = N_KEPT if is_wide is None else N_LISTED
         found = products.compare(residuals, mine, hypothesis_of, n_outside, most)
         if is_wide is None:
             best = found.partners[:, 0]

@@ -33,6 +33,7 @@ MAX_USED = 20  # of those that the fit uses with any others,
 MAX_PAIRED_VALUES = 2**27  # or of any two, if these have no more values in all
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
 N_SHOWN = 2  # neighbours of a feature that are reported
+MAX_AGAIN = 200  # partners of a hypothesis that are looked at again, or one for each member
 KEPT_PAIR = 0.01  # p-value up to which a pair of features is remembered
 TESTED_AGAIN = (
     "p",
@@ -479,7 +480,8 @@ def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProdu
     own = results.rows[entries]
     back = [partner for row in own.tolist() for partner in shared.partners_back.get(row, [])]
     in_fit = inputs.products[np.isin(inputs.products, own).any(axis=1)].ravel()
-    every = [results.best_partners[entries].ravel(), np.array(back, dtype=np.intp), in_fit]
+    best = results.best_partners[entries, : max(1, MAX_AGAIN // len(entries))]
+    every = [best.ravel(), np.array(back[:MAX_AGAIN], dtype=np.intp), in_fit]
     some = np.unique(np.concatenate(every))
     some = some[(some >= 0) & ~np.isin(some, own)]
     return inputs.products_with(E, some[inputs.place_among_partners[some] >= 0])

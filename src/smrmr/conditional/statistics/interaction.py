@@ -22,7 +22,8 @@ from .pairs import Interactions, ResidualPairs
 
 MAX_DIRECTIONS = 10  # of the residuals of several classes or outputs; the widest
 MIN_WIDTH = 1e-6  # of a direction, relative to the widest
-N_KEPT = 10  # partners of each feature that are looked at again
+N_KEPT = 10  # partners of each feature that are looked at again,
+N_LISTED = 30  # and those that may be reported then
 
 
 @dataclass(frozen=True)
@@ -175,10 +176,12 @@ class PartnerProducts:
             return found
         place = {int(partner): j for j, partner in enumerate(self.partners)}
         places = np.array([[place.get(int(j), 0) for j in row] for row in found.partners])
-        products = R[:, None] * self.values[:, places]  # (d, k, most, n)
-        n = R.shape[1]
-        spread = products.std(axis=3) * np.sqrt(n / (n - 1))
-        t = np.abs(products.mean(axis=3)) * np.sqrt(n) / np.where(spread > 0, spread, np.inf)
+        n, t = R.shape[1], np.empty((len(self.values), *places.shape))
+        for k, r in enumerate(R):
+            products = r * self.values[:, places[k]]  # (d, most, n)
+            spread = products.std(axis=2) * np.sqrt(n / (n - 1))
+            mean = np.abs(products.mean(axis=2))
+            t[:, k] = mean * np.sqrt(n) / np.where(spread > 0, spread, np.inf)
         d = np.maximum(self.n_directions[places], 1)
         p = np.minimum(2 * d * stdtr(max(n - 2, 1), -t).min(axis=0), 1.0)
         return replace(found, p_of_partners=np.maximum(p, found.p_of_partners))

@@ -32,6 +32,7 @@ from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
 
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
+MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
 
@@ -252,11 +253,9 @@ class Inputs:
         if self.target.is_class is None and not scored:
             order = np.argsort(E + self.tie_breakers[1], axis=1)
             E = scores_by_rank(self.n_rows)[ranks_of(order)]
-        scores = self.partner_scores32
         if which is None:
-            which = self.partners
-        else:
-            scores = partner_scores(self._partner_values(which), np.float64)
+            return PartnerProducts.of(E, self.partner_scores32, self.partners)
+        scores = partner_scores(self._partner_values(which), np.float64)
         return PartnerProducts.of(E, scores, which)
 
     def positions(self, numbers: Indices, n_features: int) -> Indices:
@@ -293,15 +292,26 @@ class Inputs:
 
     def _partner_values(self, which: Indices) -> Matrix:
         """Values of partners by number."""
-        found = np.empty((len(which), self.n_rows))
+        found = np.empty((len(which), self.n_rows), self.Z.dtype)
         of_features = which < len(self.Z)
         found[of_features] = self.Z[which[of_features]]
         found[~of_features] = self.covariate_columns[which[~of_features] - len(self.Z)]
         return found
 
-    @cached_property
+    @property
+    def keeps_partner_scores(self) -> bool:
+        """Whether scores of partners are few enough to be kept."""
+        return len(self.partners) * self.n_rows <= MAX_KEPT_VALUES
+
+    @property
     def partner_scores32(self) -> NDArray[np.floating]:
         """What partners are multiplied by, in single precision."""
+        if self.keeps_partner_scores:
+            return self._kept_partner_scores32
+        return scaled_scores(self._partner_values(self.partners))
+
+    @cached_property
+    def _kept_partner_scores32(self) -> NDArray[np.floating]:
         return scaled_scores(self._partner_values(self.partners))
 
     @cached_property

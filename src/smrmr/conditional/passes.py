@@ -448,8 +448,10 @@ def _basis_of_products(
 ) -> Matrix:
     """Orthonormal rows that span products of features which the residuals R still depend on.
 
-    They are free of covariates and of `common`.
+    They are free of covariates and of `common`. Of very many values none is looked for.
     """
+    if not inputs.keeps_partner_scores:
+        return np.empty((0, inputs.n_rows))
     partners = inputs.partners[: inputs.n_feature_partners]
     scores, some = inputs.partner_scores32[: len(partners)], partners
     if len(partners) ** 2 * inputs.n_rows > MAX_PAIRED_VALUES:

@@ -67,6 +67,7 @@ CASES = {
     "numbers, 500 x 500": (drawn("1.d", 500, 500), ">= 1x"),
     "numbers, 100 x 5,000": (drawn("1.d", 100, 5000), ">= 1x"),
     "numbers, 500 x 5,000": (drawn("1.d", 500, 5000), ">= 1x"),
+    "numbers, 187 x 20,000": (drawn("1.d", 187, 20_000), ">= 1x"),
     "two classes, 200 x 300": (drawn("3.b", 200, 300), ">= 1x"),
     "ten classes, 100 x 100": (drawn("many classes", 100, 100), ">= 1x"),
     **{f"{k} classes, 300 x 300": (of_classes(k), ">= 1x") for k in N_CLASSES},

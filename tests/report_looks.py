@@ -71,7 +71,7 @@ def picture(browser, selection, way, style=HIDDEN):
 
 def few_colours(one):
     """A picture that takes little room and keeps its rare colours."""
-    return one.quantize(64, Image.Quantize.MAXCOVERAGE)
+    return one.quantize(128, Image.Quantize.MAXCOVERAGE)  # of 64 some give greys a tint
 
 
 def difference(one, two):

@@ -19,5 +19,7 @@ from .pipeline import select as select
 from .recipe import Recipe as Recipe
 from .selection import Selection as Selection
 from .selector import SmRMR as SmRMR
+from .trials import check as check
+from .trials import plan as plan
 
 __version__: str

@@ -75,7 +75,7 @@ class Design:
         return np.array(self.support, dtype=np.intp)
 
 
-def _autoregressive(n: int, p: int, rng: Generator, correlation: float) -> Matrix:
+def autoregressive(n: int, p: int, rng: Generator, correlation: float) -> Matrix:
     """Gaussian columns with correlation ``correlation ** |k - l|``, one from the last."""
     X = rng.standard_normal((n, p))
     if correlation:
@@ -85,8 +85,8 @@ def _autoregressive(n: int, p: int, rng: Generator, correlation: float) -> Matri
     return X
 
 
-_independent: Features = partial(_autoregressive, correlation=0.0)
-_chained: Features = partial(_autoregressive, correlation=0.5)
+_independent: Features = partial(autoregressive, correlation=0.0)
+_chained: Features = partial(autoregressive, correlation=0.5)
 
 
 def _heavy_tailed(n: int, p: int, rng: Generator) -> Matrix:

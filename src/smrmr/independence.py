@@ -13,7 +13,7 @@ from .conditional import ConditionalTests
 from .conditional.evidence import ConditionalEvidence
 from .controllers import as_control
 from .data.columns import Columns, as_columns
-from .data.frames import in_pandas
+from .data.frames import frame_of, in_pandas
 from .data.messages import named, refuse_other_rows
 from .data.study import Study, read_study
 from .data.suspicious import warn_about_index
@@ -23,7 +23,6 @@ from .pipeline import weigh_from
 from .problems import Problem, setting
 from .recipe import Recipe
 from .runs.json_values import to_json_value
-from .selection.frames import frame_of
 from .settings import check_level
 from .types import Data, Matrix, Vector
 

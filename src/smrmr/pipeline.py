@@ -18,7 +18,7 @@ from .data.study import Study, read_study
 from .decision import LEVELS, decide_with_fallback
 from .features.alike import likeness_to
 from .features.copies import Copies
-from .features.groups import find_groups
+from .features.groups import Groups, find_groups
 from .features.marginal import MarginalTests
 from .features.rank_table import RankTable
 from .layers.carriers import find_carriers
@@ -182,26 +182,35 @@ def _statistics(recipe: Recipe) -> tuple[Statistic, ...]:
     return tuple(getattr(recipe.controller, "statistics", default))
 
 
-def _weigh(
-    study: Study, ranks: RankTable, recipe: Recipe, rng: int | Generator | None, work: Work
-) -> Weighed:
-    """Copies and groups, features alone, and the evidence of the controller."""
-    control, only = recipe.controller, study.of_interest
+def groups_from(study: Study, recipe: Recipe) -> Groups:
+    """Which features of checked data are copies, and which are tested together."""
+    work = _work(recipe, None)
+    return _groups(*_prepared(study, recipe, work), recipe, work)
+
+
+def _groups(study: Study, ranks: RankTable, recipe: Recipe, work: Work) -> Groups:
+    only, n = study.of_interest, study.columns.n_columns
     groups = find_groups(
         ranks,
-        control.by_rank,
-        recipe.cuts_for(
-            study.columns.n_rows, study.columns.n_columns if only is None else len(only)
-        ),
+        recipe.controller.by_rank,
+        recipe.cuts_for(study.columns.n_rows, n if only is None else len(only)),
         recipe.feature_groups,
         work,
         study.always_kept,
         only,
     )
-    copies, of_interest = groups.copies, groups.of_interest
-    if of_interest.modelled.size == 0:
+    if groups.of_interest.modelled.size == 0:
         which = "every column of X" if only is None else f"every feature of {setting('only')}"
         raise Problem(f"{which} is constant or always kept. Features that vary are needed.")
+    return groups
+
+
+def _weigh(
+    study: Study, ranks: RankTable, recipe: Recipe, rng: int | Generator | None, work: Work
+) -> Weighed:
+    """Copies and groups, features alone, and the evidence of the controller."""
+    control, groups = recipe.controller, _groups(study, ranks, recipe, work)
+    copies, of_interest = groups.copies, groups.of_interest
     alone = marginal_tests(study, ranks, copies, _statistics(recipe), work)
     evidence = control.weigh(study, ranks, groups, alone, recipe.fdr, as_generator(rng), work)
     alone = alone.without(of_interest.constant)

@@ -150,3 +150,11 @@ def _numbers(column: pd.Series[Any]) -> Vector | None:
     numbers = np.full(len(values), np.nan)
     numbers[known] = values[known].astype(np.float64)
     return numbers
+
+
+def frame_of(columns: dict[str, Any]) -> Any:
+    """A DataFrame; text as objects, since names may hold what text of pandas 3 cannot."""
+    for name, values in columns.items():
+        if np.asarray(values).dtype.kind in "OU":
+            columns[name] = pd.Series(list(values), dtype=object)
+    return pd.DataFrame(columns)

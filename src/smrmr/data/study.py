@@ -131,8 +131,13 @@ def read_study(
     study = study if only is None else _asking_about(study, only)
     study = _with_partners(study, partners)
     refuse_explained(study)
-    study = with_terms(study)
-    return replace(study, target=replace(study.derived_target, name=_name_of(y)))
+    return with_target(study, replace(study.target, name=_name_of(y)))
+
+
+def with_target(study: Study, target: Target) -> Study:
+    """The same features with this target; what depends on it is derived anew."""
+    study = with_terms(replace(study, target=target))
+    return replace(study, target=study.derived_target)
 
 
 def with_terms(study: Study) -> Study:
@@ -195,7 +200,7 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
     """Features that are always kept become covariates."""
     if not len(always_keep):
         return study
-    columns, kept = study.columns, _positions(study.columns, always_keep, "always_keep")
+    columns, kept = study.columns, positions_of(study.columns, always_keep, "always_keep")
     values = columns.read(kept)
     given = {
         columns.name(k): column.astype(str) if columns.nominal[k] else column
@@ -207,7 +212,7 @@ def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:
 
 def _asking_about(study: Study, only: Sequence[str | int]) -> Study:
     """Features of interest are tested; all others are adjusted for."""
-    of_interest = _positions(study.columns, only, "only")
+    of_interest = positions_of(study.columns, only, "only")
     if not len(of_interest):
         raise Problem(
             f"{setting('only', only)} names no feature.", cure="Name one, or leave it out."
@@ -227,7 +232,7 @@ def _with_partners(study: Study, partners: str | Sequence[str | int] | None) -> 
         return study
     if partners is None or (isinstance(partners, str) and partners == "none"):
         return replace(study, partners=np.empty(0, np.intp))
-    found = _positions(study.columns, partners, "partners", study.covariates)
+    found = positions_of(study.columns, partners, "partners", study.covariates)
     if not len(found):
         raise Problem(
             f"{setting('partners', partners)} names no partner.",
@@ -240,7 +245,7 @@ def _with_partners(study: Study, partners: str | Sequence[str | int] | None) -> 
     return replace(study, partners=np.unique(found))
 
 
-def _positions(
+def positions_of(
     columns: Columns,
     features: Sequence[str | int],
     argument: str,

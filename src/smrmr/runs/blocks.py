@@ -15,12 +15,12 @@ from .checkpoints import current_checkpoints
 
 
 @contextmanager
-def open_pool(n_jobs: int | None) -> Iterator[Any]:
-    """Open joblib's workers: threads, or what the user set with ``joblib.parallel_config``."""
-    with (
-        one_blas_thread(),
-        Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator") as pool,
-    ):
+def open_pool(n_jobs: int | None, prefer: str = "threads") -> Iterator[Any]:
+    """Open joblib's workers: threads, or what the user set with ``joblib.parallel_config``.
+
+    Whole fits, of which Python itself takes much of the time, prefer processes.
+    """
+    with one_blas_thread(), Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator") as pool:
         yield pool
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..conditional.evidence import ConditionalEvidence
+from ..data.frames import frame_of
 from ..layers.bounds import Bounds
 from ..problems import Problem, setting
 from ..settings import check_choice, check_level
 from ..types import Indices
-from .frames import frame_of
 
 if TYPE_CHECKING:
     from .selection import Selection

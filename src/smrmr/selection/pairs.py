@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ..conditional.evidence import ConditionalEvidence
 from ..conditional.feature_pairs import FeaturePairs
+from ..data.frames import frame_of
 from ..types import Indices, Vector
-from .frames import frame_of
 
 if TYPE_CHECKING:
     from .selection import Selection

@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..controllers import EVIDENCE, Evidence
+from ..data.frames import frame_of
 from ..data.messages import position_of
 from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
 from ..layers.carriers import Carriers
 from ..layers.panel import Panel
+from ..power.account import TableCheck
 from ..rows.checks import RowChecks
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
-from ..types import Indices, Mask, Vector
+from ..types import Data, Indices, Mask, Vector
 from . import conditional, knockoffs
 from .bounds import CONFIDENCE, bound_of_answer, bounds_of_sets
-from .frames import frame_of
 from .layers import LAYERS, Layer
 from .pairs import n_selected_pairs, table_of_pairs
 from .plot_data import PlotData
@@ -129,6 +130,8 @@ class Selection:
         What it takes to do it again, and how long each stage took.
     source
         Column of the target and files with their checksums, where files were read.
+    table_check
+        Level and power on this table, if `check` measured them at this level.
 
     Examples
     --------
@@ -179,6 +182,7 @@ class Selection:
     row_checks: RowChecks = field(default_factory=RowChecks)
     trends: Trends = field(default_factory=Trends)
     n_features_requested: int | None = None
+    table_check: TableCheck | None = None
 
     @property
     def n_features(self) -> int:
@@ -483,7 +487,46 @@ class Selection:
         """
         rule = self.on_empty if on_empty is None else on_empty
         decision = decide_with_fallback(self.evidence, fdr, rule, n_features)
-        return replace(self, decision=decision, on_empty=rule, n_features_requested=n_features)
+        checked = self.table_check if self.table_check and self.table_check.level == fdr else None
+        decided = replace(self, decision=decision, on_empty=rule, table_check=checked)
+        return replace(decided, n_features_requested=n_features)
+
+    def check(self, X: Data, y: Data, recipe: Any = None, rng: int = 0, **how: Any) -> Selection:
+        """Measure level and power on the same table, and keep them with this selection.
+
+        Reports then have a section "What this table can tell".
+
+        Parameters
+        ----------
+        X, y
+            The data that this selection is of.
+        recipe
+            The recipe that it was made by, where that holds what cannot be written down: groups of
+            features, or strategies of your own. By default it is read from `settings`.
+        rng, **how
+            Other arguments of `smrmr.check`, such as ``covariates``, ``forms``, ``minutes``.
+
+        Returns
+        -------
+        Selection
+            The same selection with `table_check`.
+
+        Raises
+        ------
+        ValueError
+            As `smrmr.check`; and if X has other features, or a recipe is needed.
+
+        Examples
+        --------
+        >>> import smrmr
+        >>> data = smrmr.simulate("1.d", n=60, p=100, random_state=0)
+        >>> found = smrmr.select(data.X, data.y).check(data.X, data.y, n_fits=6, strengths=0.5)
+        >>> found.table_check.n_fits
+        6
+        """
+        from ..trials.check import check_selection
+
+        return replace(self, table_check=check_selection(self, X, y, recipe, rng, **how))
 
     def outcome(self, feature: str | int) -> str:
         """What became of a feature, in a word or two.

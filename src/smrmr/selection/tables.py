@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..data.frames import frame_of
 from ..types import Indices
 from .bounds import CONFIDENCE, Family
 from .conditional import in_shown_order
 from .effects import Effects
-from .frames import frame_of
 from .layers import Layer
 
 if TYPE_CHECKING:

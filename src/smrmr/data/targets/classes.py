@@ -5,15 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
 from ...problems import Problem, setting, warn
-from ...types import Data, Indices, Matrix
+from ...types import Data, Indices, Matrix, Vector
 from ..columns import codes_by_appearance
 from ..row_groups import vary_within
 from .arrays import read_array, refuse_columns_of_labels, refuse_text_of_numbers
-from .protocol import Target, TargetColumns
+from .dealing import deal_classes
+from .protocol import GUMBEL_SPREAD, LEAST_NOISE, Planting, Target, TargetColumns
 
 MAX_CLASSES = 10  # of an integer target that is taken for classes
+LEAST_SHARE = 0.05  # of the share of a class, below which covariates never put its probability
 MIN_ROWS_PER_CLASS = 5  # on average of labels, at least of whole numbers taken for classes
 
 
@@ -108,6 +111,33 @@ class Classes:
         first = int(len(target.labels) == 2)
         inside = target.values == np.arange(first, len(target.labels))[:, None]
         return TargetColumns(target.labels[first:], inside.astype(np.float64), inside)
+
+    def loadings(self, target: Target, rng: Generator) -> Vector:
+        """Numbers of sum 0, one for each class; two of them differ by root 2 on average."""
+        found = rng.standard_normal(len(target.labels))
+        found -= found.mean()
+        return np.asarray(found * np.sqrt((len(found) - 1) / np.sum(found**2)))
+
+    def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
+        """As many rows of every class in each stratum, by a multinomial logit.
+
+        Scores are log-odds and Gumbel noise; what covariates say of a class comes from least
+        squares.
+        """
+        codes = target.values.astype(np.intp)
+        n_classes = len(target.labels)
+        inside = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
+        share = inside.mean(axis=1, keepdims=True)
+        fitted = share + ((inside - share) @ planting.covariates.T) @ planting.covariates
+        scores = np.log(np.clip(fitted, share * LEAST_SHARE, 1.0))
+        scores += planting.signal * GUMBEL_SPREAD / max(planting.noise, LEAST_NOISE)
+        scores += rng.gumbel(size=scores.shape)
+        values = np.empty_like(target.values)
+        for stratum in np.unique(planting.strata):
+            rows = np.flatnonzero(planting.strata == stratum)
+            sizes = np.bincount(codes[rows], minlength=n_classes)
+            values[rows] = deal_classes(scores[:, rows], sizes)
+        return replace(target, values=values)
 
 
 def _names(labels: Iterable[Any]) -> tuple[str, ...]:

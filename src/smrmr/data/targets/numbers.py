@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+from numpy.random import Generator
 
-from ...types import Data, Indices, Matrix
+from ...types import Data, Indices, Matrix, Vector
 from ..row_groups import group_means
 from .arrays import read_array, read_numbers
-from .protocol import Target, TargetColumns
+from .dealing import deal_by_rank, scores_with_noise
+from .protocol import Planting, Target, TargetColumns
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,25 @@ class Numbers:
         outputs = np.atleast_2d(target.values.T)
         names = tuple(f"output {i}" for i in range(1, len(outputs) + 1))
         return TargetColumns(names if len(outputs) > 1 else ("target",), outputs)
+
+    def loadings(self, target: Target, rng: Generator) -> Vector:
+        """A sign; of several outputs numbers of mean square 1."""
+        found = rng.standard_normal(len(self.columns(target).names))
+        return np.asarray(found / np.sqrt(np.mean(found**2)))
+
+    def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
+        """The numbers by rank of their scores, each output for itself; noise is that of y."""
+        outputs = self.columns(target).values
+        fitted, rest = scores_with_noise(outputs, planting.covariates, rng)
+        spread = rest.std(axis=1, keepdims=True)
+        scores = fitted + spread * planting.signal + planting.noise * rest
+        dealt = [
+            deal_by_rank(values, mine, planting.strata)
+            for values, mine in zip(outputs, scores, strict=True)
+        ]
+        values = np.stack(dealt, axis=1).reshape(target.values.shape)
+        derived_from = None if target.derived_from is None else values[None]
+        return replace(target, values=values, derived_from=derived_from)
 
 
 @dataclass(frozen=True)

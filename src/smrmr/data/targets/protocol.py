@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...types import Data, Indices, Mask, Matrix, Vector
 from ..columns import Block
+
+GUMBEL_SPREAD = np.pi / np.sqrt(6)  # standard deviation of the noise in logits and log-hazards
+LEAST_NOISE = 1e-3  # below which noise is as good as none
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +93,32 @@ class TargetColumns:
     is_class: Mask | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Planting:
+    """Known effects that decide which row gets which value of a target.
+
+    The latent score of a row is the sum of its effects and of noise, with variance 1. Its values
+    are those of the target itself, handed out anew: the rows of the highest scores get the highest
+    numbers, or a class, or the earliest events.
+
+    Attributes
+    ----------
+    signal
+        Sum of all effects on each score, (q, n); see `TargetKind.loadings` for q.
+    noise
+        Standard deviation of the noise, 1 without any effect.
+    covariates
+        Orthonormal rows of what is adjusted for; what these predict of the target is kept.
+    strata
+        Number of the stratum of each row: values stay in their stratum.
+    """
+
+    signal: Matrix
+    noise: float
+    covariates: Matrix
+    strata: Indices
+
+
 class TargetKind(Protocol):
     """How one kind of target is read, averaged over groups of rows, and put into columns."""
 
@@ -118,6 +148,12 @@ class TargetKind(Protocol):
 
     def columns(self, target: Target) -> TargetColumns:
         """Columns of numbers that say all about the target, not standardised."""
+
+    def loadings(self, target: Target, rng: Generator) -> Vector:
+        """How an effect of variance 1 acts on each latent score of a planting, drawn at random."""
+
+    def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
+        """The values of the target, handed out anew to rows by their latent scores."""
 
 
 def _sortable(label: str) -> tuple[tuple[int, float, str], ...]:

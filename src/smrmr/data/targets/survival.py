@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ...problems import Problem, setting, warn
 from ...types import Data, Indices, Mask, Matrix, Vector, pd
 from ..row_groups import vary_within
 from .numbers import Numbers
-from .protocol import Target
+from .protocol import GUMBEL_SPREAD, LEAST_NOISE, Planting, Target
 
 FEWEST_EVENTS = 5
 EVENTS = frozenset(("event", "status", "dead", "died", "death", "cens", "observed"))
@@ -66,6 +67,26 @@ class Survival(Numbers):
                 "survival times change within groups.", "One time and event per group is needed."
             )
         return self.take(target, np.unique(codes, return_index=True)[1])
+
+    def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
+        """Times and events handed out anew so that hazards are proportional to exp(signal).
+
+        At every time, in order, one of the rows at risk gets it: if it is an event, with
+        probability in proportion to its hazard; if it is not, any of them (the permutational
+        algorithm of Abrahamowicz, MacKenzie and Esdaile 1996).
+        """
+        assert target.derived_from is not None
+        time, event = target.derived_from
+        hazard = cox_predictor(time, event == 1, planting.covariates)
+        hazard += planting.signal[0] * GUMBEL_SPREAD / max(planting.noise, LEAST_NOISE)
+        clocks, chance = rng.gumbel(size=time.shape) + hazard, rng.random(time.shape)
+        dealt = np.empty((2, len(time)))
+        for stratum in np.unique(planting.strata):
+            rows = np.flatnonzero(planting.strata == stratum)
+            order = rows[np.lexsort((1 - event[rows], time[rows]))]
+            taken = _rows_at_risk(event[order] == 1, clocks[rows], chance[rows])
+            dealt[:, rows[taken]] = target.derived_from[:, order]
+        return self.derive_values(replace(target, derived_from=dealt), planting.covariates)
 
 
 def _has_fields(y: Data) -> bool:
@@ -131,13 +152,31 @@ def deviance_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vector:
     return np.asarray(np.sign(martingale) * size)
 
 
+def _rows_at_risk(events: Mask, clocks: Vector, chance: Vector) -> Indices:
+    """For each time in order the row that gets it: of events that of the largest clock left."""
+    by_clock, by_chance = iter(np.argsort(-clocks)), iter(np.argsort(chance))
+    left = np.ones(len(events), np.bool_)
+    taken = np.empty(len(events), np.intp)
+    for i, happened in enumerate(events):
+        taken[i] = next(row for row in (by_clock if happened else by_chance) if left[row])
+        left[taken[i]] = False
+    return taken
+
+
+def cox_predictor(time: Vector, event: Mask, covariates: Matrix) -> Vector:
+    """Log hazard ratio of each row by its covariates, in Cox's model."""
+    if not len(covariates):
+        return np.zeros(len(time))
+    order, last = _at_risk(time)
+    design = np.sqrt(len(time)) * covariates
+    return np.asarray(_cox(design[:, order], event[order].astype(np.float64), last) @ design)
+
+
 def martingale_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vector:
     """Event less the hazard added up until the row's time, ties as Breslow has them."""
-    order = np.argsort(-time, kind="stable")  # the latest first: sums are then over those at risk
+    order, last = _at_risk(time)
     times, died = time[order], event[order].astype(np.float64)
-    last = np.searchsorted(-times, -times, side="right") - 1  # of those still at risk
-    design = np.sqrt(len(time)) * covariates[:, order]
-    weight = np.exp(_cox(design, died, last) @ design) if len(covariates) else np.ones(len(time))
+    weight = np.exp(cox_predictor(time, event, covariates))[order]
     at_risk = np.cumsum(weight)[last]
     steps = died / at_risk
     later = np.cumsum(steps[::-1])[::-1]  # of hazards of rows as late or earlier in this order
@@ -145,6 +184,13 @@ def martingale_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vecto
     residual = np.empty(len(time))
     residual[order] = died - weight * later[first]
     return residual
+
+
+def _at_risk(time: Vector) -> tuple[Indices, Indices]:
+    """Rows, the latest first, and for each the last in that order that is still at risk."""
+    order = np.argsort(-time, kind="stable")  # sums are then over those at risk
+    times = time[order]
+    return order, np.searchsorted(-times, -times, side="right") - 1
 
 
 def _cox(design: Matrix, died: Vector, last: NDArray[np.intp]) -> Vector:

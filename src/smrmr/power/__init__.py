@@ -1,0 +1,1 @@
+"""What fits of data with planted effects add up to: rates with intervals, and curves of power."""

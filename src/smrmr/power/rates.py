@@ -1,0 +1,163 @@
+"""Rates over trials with confidence intervals, and where a curve of power reaches a chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv
+
+from ..types import Matrix, Vector
+
+CONFIDENCE = 0.95
+N_RESAMPLED = 400  # draws of trials behind the interval of a crossing
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The mean of a share over trials, with a confidence interval; `n` trials."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+
+    @property
+    def half_width(self) -> float:
+        """Half the length of the interval."""
+        return (self.high - self.low) / 2
+
+
+def rate_of(shares: Vector, size: float = 1.0, confidence: float = CONFIDENCE) -> Rate:
+    r"""The mean of shares in [0, 1], one for each trial, with an interval.
+
+    With :math:`m` the mean and :math:`v` the variance of the shares, :math:`n` trials tell as much
+    as :math:`n\,m (1 - m) / v` single yes-or-no answers: of these it is Jeffreys' interval, which
+    ends at 0 or 1 where all answers agree. One more trial of the variance of a single answer is
+    added, so that few trials that happen to agree are not taken for many.
+
+    Parameters
+    ----------
+    shares
+        Such as the share of planted features that each trial found.
+    size
+        Of how many features a share is on average: a trial counts as so many answers at most.
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    Rate
+        Without trials 0 to 1 around one half.
+
+    Examples
+    --------
+    >>> found = rate_of(np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    >>> found.mean, round(found.low, 2), round(found.high, 2)
+    (0.1, 0.01, 0.38)
+    """
+    n = len(shares)
+    if not n:
+        return Rate(0.5, 0.0, 1.0, 0)
+    mean = float(np.mean(shares))
+    middle = (np.sum(shares) + 0.5) / (n + 1)
+    single = middle * (1 - middle)
+    variance = (np.sum((shares - mean) ** 2) + single) / n
+    answers = n * float(np.clip(single / variance, 1.0, max(size, 1.0)))
+    tail = (1 - confidence) / 2
+    yes, no = mean * answers + 0.5, (1 - mean) * answers + 0.5
+    low = 0.0 if mean == 0 else float(betaincinv(yes, no, tail))
+    high = 1.0 if mean == 1 else float(betaincinv(yes, no, 1 - tail))
+    return Rate(mean, min(low, mean), max(high, mean), n)
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """Where power reaches a chance, with an interval; ``inf`` where it does not.
+
+    At the first place tried it may have been reached before: `first` says so.
+    """
+
+    at: float
+    low: float
+    high: float
+    first: bool
+
+
+def crossing_of(
+    places: Vector, shares: Sequence[Vector], chance: float, confidence: float = CONFIDENCE
+) -> Crossing:
+    """Where a curve that does not fall, through the means of shares, reaches a chance.
+
+    Between places it is straight on a log scale. The interval comes from trials drawn again, with
+    replacement, at every place.
+
+    Parameters
+    ----------
+    places
+        Strengths or numbers of rows, in increasing order, above 0.
+    shares
+        For each place one share per trial.
+    chance
+        The power to reach.
+    confidence
+        Of the interval.
+
+    Returns
+    -------
+    Crossing
+        The place, from the first to the last, or ``inf``.
+
+    Examples
+    --------
+    >>> found = crossing_of(np.array([0.1, 0.4]), [np.full(5, 0.6), np.full(5, 1.0)], 0.8)
+    >>> round(found.at, 6), found.first
+    (0.2, False)
+    """
+    weights = np.array([len(some) for some in shares], dtype=np.float64)
+    means = np.array([np.mean(some) for some in shares])
+    at = _crossing(places, rising(means, weights), chance)
+    rng = np.random.default_rng(0)  # the same for all data
+    again = np.stack(
+        [
+            rng.choice(some, (N_RESAMPLED, len(some))).mean(axis=1)
+            for some in map(_with_one_more, shares)
+        ],
+        axis=1,
+    )
+    found = np.sort([_crossing(places, rising(draw, weights), chance) for draw in again])
+    tail = (1 - confidence) / 2
+    low, high = found[int(tail * N_RESAMPLED)], found[int((1 - tail) * N_RESAMPLED) - 1]
+    return Crossing(at, min(float(low), at), max(float(high), at), bool(at <= places[0]))
+
+
+def rising(means: Vector, weights: Vector) -> Vector:
+    """The curve nearest to the means, by weighted squares, that does not fall.
+
+    >>> rising(np.array([0.2, 0.6, 0.4, 0.9]), np.ones(4)).round(3).tolist()
+    [0.2, 0.5, 0.5, 0.9]
+    """
+    m = len(means)
+    sums, counts = (np.concatenate([[0.0], np.cumsum(part)]) for part in (means * weights, weights))
+    from_to: Matrix = np.full((m, m), np.inf)
+    for i in range(m):
+        from_to[i, i:] = (sums[i + 1 :] - sums[i]) / (counts[i + 1 :] - counts[i])
+    least = np.minimum.accumulate(from_to[:, ::-1], axis=1)[:, ::-1]  # over ends, of each start
+    return np.array([least[: k + 1, k].max() for k in range(m)])
+
+
+def _with_one_more(shares: Vector) -> Vector:
+    """Shares and their smoothed mean, so that trials that all agree leave some doubt."""
+    return np.append(shares, (np.sum(shares) + 0.5) / (len(shares) + 1))
+
+
+def _crossing(places: Vector, curve: Vector, chance: float) -> float:
+    reached = np.flatnonzero(curve >= chance)
+    if not reached.size:
+        return np.inf
+    k = int(reached[0])
+    if k == 0:
+        return float(places[0])
+    share = (chance - curve[k - 1]) / (curve[k] - curve[k - 1])
+    return float(np.exp(np.interp(share, (0, 1), np.log(places[k - 1 : k + 1]))))

@@ -1,0 +1,162 @@
+"""Checks level and power of the method on a user's own table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..data.study import Study, read_study
+from ..pipeline import groups_from
+from ..power.account import Cell, TableCheck
+from ..problems import Problem
+from ..recipe import Recipe, as_recipe
+from ..selection import Selection
+from ..types import Data, Progress
+from .effects import STRENGTHS, Effects
+from .planting import candidates_of
+from .run import Budget, run_trials
+from .sources import Table
+
+
+def check(
+    X: Data,
+    y: Data,
+    recipe: Recipe | None = None,
+    rng: int = 0,
+    *,
+    covariates: Data = None,
+    groups: Data = None,
+    aggregate: str | None = None,
+    forms: str | Sequence[str] = "line",
+    strengths: Any = STRENGTHS,
+    n_effects: int | None = None,
+    plant_on: Any = "all",
+    n_fits: int = 60,
+    minutes: float | None = None,
+    precision: float = 0.1,
+    progress: Progress | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+) -> TableCheck:
+    """Measure, on your own features, how many findings are false and which effects are found.
+
+    The values of the target are handed out anew to the rows: at random, so that every finding is
+    false, or so that some features have effects of known form and strength. Each such data set is
+    fitted as `select` would. Covariates keep what they predict of the target, and values stay in
+    their group of rows, and in their level of covariates that have few.
+
+    Parameters
+    ----------
+    X, y, recipe, covariates, groups, aggregate
+        As in `select`.
+    rng
+        Seed, a whole number.
+    forms
+        Forms of the planted effects: ``"line"``, ``"bend"`` (the target is high where the feature
+        is low or high) or ``"pair"`` (the product of two features); several as a list, or joined by
+        commas.
+    strengths
+        Share of the variance of the target that an effect explains; of classes and survival that of
+        a latent score, and numbers above 1 are odds or hazard ratios per standard deviation.
+    n_effects
+        How many effects of one strength are planted at once; by default as many of five as explain
+        half of the variance together, at least one.
+    plant_on
+        Features with an effect: drawn at random from ``"all"``, from those with look-alikes
+        (``"clusters"``), or from these names.
+    n_fits
+        Number of fits, at most.
+    minutes
+        Time, at most.
+    precision
+        Half the length of a confidence interval from which on a rate needs no more fits.
+    progress
+        Called as ``progress("trials", done, total)``.
+    run_dir
+        Directory for finished fits: a check that was interrupted goes on from them when it is
+        started again with the same data and settings, and gives the same numbers.
+
+    Returns
+    -------
+    TableCheck
+        Rates of false findings and power, with intervals; ``str()`` says it in sentences.
+
+    Raises
+    ------
+    ValueError
+        As `select`; and if a form, strength or feature to plant on is not possible.
+
+    Examples
+    --------
+    >>> import smrmr
+    >>> data = smrmr.simulate("1.d", n=60, p=100, random_state=0)
+    >>> found = smrmr.check(data.X, data.y, n_fits=6, strengths=(0.5,))
+    >>> found.any_false().n, found.power(1).n
+    (3, 3)
+    """
+    recipe = as_recipe(recipe)
+    study = read_study(
+        X,
+        y,
+        recipe.target,
+        covariates=covariates,
+        groups=groups,
+        aggregate=aggregate,
+        always_keep=recipe.always_keep,
+        only=recipe.only,
+        partners=recipe.partners,
+    )
+    effects = Effects(forms, strengths, n_effects, plant_on)
+    budget = Budget(n_fits, minutes, precision)
+    return check_from(study, recipe, rng, effects, budget, progress, run_dir)
+
+
+def check_selection(
+    selection: Selection, X: Data, y: Data, recipe: Recipe | None, rng: int, **how: Any
+) -> TableCheck:
+    """Check the table that a selection is of, by its own settings; see `Selection.check`."""
+    recipe = replace(_recipe_of(selection) if recipe is None else recipe, fdr=selection.fdr)
+    given = np.shape(X)[1] if len(np.shape(X)) == 2 else selection.n_features
+    if given != selection.n_features:
+        raise Problem(
+            f"X has {given:,} features, and the selection is of {selection.n_features:,}.",
+            cure="Give the data that it was made from.",
+        )
+    return check(X, y, recipe, rng, **how)
+
+
+def _recipe_of(selection: Selection) -> Recipe:
+    """The recipe that the settings of a selection describe."""
+    with suppress(ValueError, KeyError):
+        recipe = Recipe(**{f.name: selection.settings[f.name] for f in fields(Recipe)})
+        if recipe.feature_groups is None and recipe.settings == selection.settings:
+            return recipe
+    raise Problem(
+        "the settings of this selection cannot be read back: they hold groups of features, or "
+        "objects of your own.",
+        cure="Give the recipe that it was made by: check(X, y, recipe).",
+    )
+
+
+def check_from(
+    study: Study,
+    recipe: Recipe,
+    seed: int,
+    effects: Effects,
+    budget: Budget,
+    progress: Progress | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+) -> TableCheck:
+    """Check a table of checked data; see `check`."""
+    table = Table(study, candidates_of(study, groups_from(study, recipe), effects.plant_on))
+    nothing = Cell("", 0.0, 0, table.n_rows)
+    cells = (nothing, *effects.cells(table.target, table.n_candidates, table.n_rows))
+    about = {"planted_on": effects.said_of_features}
+    found: TableCheck = run_trials(
+        TableCheck, table, cells, recipe, seed, budget, progress, run_dir, **about
+    )
+    return found

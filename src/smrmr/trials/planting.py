@@ -1,0 +1,161 @@
+"""Plants known effects into features: the target is handed out anew to rows by these effects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from ..data.covariates import no_covariates, normal_places
+from ..data.study import Study, positions_of, with_target
+from ..data.target import kind_of
+from ..data.targets.protocol import Planting
+from ..features.groups import Groups
+from ..power.account import Cell
+from ..problems import Problem, setting
+from ..types import Indices, Matrix, Vector
+
+ROWS_PER_STRATUM = 5  # on average, from which on levels of covariates are strata
+CONSTANT = 1e-6  # standard deviation below which an effect does not vary
+
+
+@dataclass(frozen=True)
+class Form:
+    """A form of effects: of how many features, and what it is of their scores, (n, features)."""
+
+    n_features: int
+    act: Callable[[Matrix], Vector]
+
+
+FORMS = {
+    "line": Form(1, lambda z: z[:, 0]),
+    "bend": Form(1, lambda z: np.abs(z[:, 0])),
+    "pair": Form(2, lambda z: z[:, 0] * z[:, 1]),
+}
+
+
+def plant(study: Study, cell: Cell, candidates: Indices, rng: Generator) -> tuple[Study, Indices]:
+    """The same features with a target of known effects, and which features these are of.
+
+    Every effect is a function of the normal scores of its features, adjusted for covariates and
+    groups of rows, of variance 1, and explains the same share of a latent score of variance 1. The
+    values of the target are handed out anew by that score, see `Planting`; without effects that
+    shuffles them.
+
+    Parameters
+    ----------
+    study
+        Checked data.
+    cell
+        Form, strength and number of the effects.
+    candidates
+        Features that may have an effect.
+    rng
+        Draws features, signs and noise.
+
+    Returns
+    -------
+    tuple of Study and ndarray
+        The data, and positions of the features with effects, (effects, features of each).
+    """
+    kind, target, given = kind_of(study.target), study.target, study.adjustment.basis
+    effects = list(_draw_effects(study, cell, candidates, rng))
+    signal = np.zeros((len(kind.loadings(target, rng)), target.n_rows))
+    for _, effect in effects:
+        signal += np.sqrt(cell.share) * np.outer(kind.loadings(target, rng), effect)
+    noise = float(np.sqrt(max(1 - len(effects) * cell.share, 0.0)))
+    planted = kind.plant(target, Planting(signal, noise, given, strata_of(study)), rng)
+    features = np.array([some for some, _ in effects] or np.empty((0, 1)), dtype=np.intp)
+    return with_target(study, planted), features
+
+
+def _draw_effects(
+    study: Study, cell: Cell, candidates: Indices, rng: Generator
+) -> Iterator[tuple[Indices, Vector]]:
+    """Features drawn at random, and the effect of each; one that does not vary is drawn again."""
+    if not cell.n_effects:
+        return
+    form, n_left = FORMS[cell.form], cell.n_effects
+    drawn = rng.permutation(candidates)
+    for start in range(0, len(drawn) - form.n_features + 1, form.n_features):
+        features = drawn[start : start + form.n_features]
+        effect = form.act(_scores(study, features, rng))
+        effect = effect - effect.mean()
+        if effect.std() > CONSTANT:
+            yield features, effect / effect.std()
+            n_left -= 1
+        if not n_left:
+            return
+    raise Problem(
+        f"{cell.n_effects} effects of form {cell.form!r} were to be planted, and {len(candidates)} "
+        "features that may have one allow fewer.",
+        cure=f"Lower {setting('n_effects')}, or name more features in {setting('plant_on')}.",
+    )
+
+
+def _scores(study: Study, features: Indices, rng: Generator) -> Matrix:
+    """Normal scores of features adjusted for covariates, standardised; of a category, levels."""
+    values = study.columns.read(features).astype(np.float64)
+    for k in np.flatnonzero(study.columns.nominal[features]):  # whose levels have no order
+        values[:, k] = rng.permutation(int(values[:, k].max()) + 1)[values[:, k].astype(np.intp)]
+    scores = normal_places(values)
+    left = study.adjustment.residuals((scores - scores.mean(axis=0)).T).T
+    return np.asarray(left / np.maximum(left.std(axis=0), CONSTANT))
+
+
+def strata_of(study: Study) -> Indices:
+    """Rows among which values of the target may change places: those of one number.
+
+    Rows that are compared within groups stay in their group. Levels of covariates are strata where
+    there are enough rows of each; what other covariates predict is kept in another way.
+    """
+    n, codes = study.target.n_rows, study.row_groups.codes
+    strata = np.zeros(n, np.intp) if codes is None else codes
+    given = no_covariates(n) if study.covariates is None else study.covariates
+    for k in given.categories.tolist():
+        levels = given.design[:, given.owners == k]
+        finer = np.unique(np.column_stack([strata, levels]), axis=0, return_inverse=True)[1].ravel()
+        if n >= ROWS_PER_STRATUM * (finer.max() + 1):
+            strata = finer
+    return np.asarray(strata)
+
+
+def candidates_of(study: Study, groups: Groups, plant_on: Any) -> Indices:
+    """Features that effects may be planted on: those tested, copies counted once; or some of them.
+
+    Parameters
+    ----------
+    study, groups
+        Checked data, and which of its features are copies or look-alikes.
+    plant_on
+        ``"all"``, ``"clusters"`` (features with look-alikes), or names or positions of features.
+
+    Returns
+    -------
+    ndarray
+        Their positions.
+    """
+    tested = groups.of_interest.modelled
+    if isinstance(plant_on, str) and plant_on == "all":
+        return np.asarray(tested)
+    if isinstance(plant_on, str) and plant_on == "clusters":
+        labels = groups.partitions[-1][tested]
+        found = tested[np.bincount(labels)[labels] > 1]
+        if not len(found):
+            raise Problem(
+                f"{setting('plant_on', 'clusters')}: no feature has look-alikes.",
+                cure=f"Use {setting('plant_on', 'all')}, or lower {setting('alike')}.",
+            )
+        return np.asarray(found)
+    named = positions_of(study.columns, plant_on, "plant_on")
+    found = np.unique(groups.copies.leaders[named])
+    if untested := [study.columns.name(k) for k in np.setdiff1d(found, tested)]:
+        raise Problem(
+            f"{setting('plant_on')} names {', '.join(untested[:5])}, which cannot be tested: "
+            "constant, always kept, or not of interest.",
+            cure="Name other features.",
+        )
+    return found

@@ -1,0 +1,235 @@
+"""Where data of trials come from: a table, a pilot of a larger study, or a few numbers.
+
+Up to the rows of a pilot some of its rows are drawn. Beyond, features come from a Gaussian copula
+with the marginal distributions of the pilot: its correlations, shrunk towards none as Ledoit and
+Wolf (2004) do, so that those which are there by chance are not taken for real ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import ndtr
+
+from ..data.columns import Columns
+from ..data.covariates import normal_places
+from ..data.study import Study, read_study, with_target
+from ..designs import autoregressive
+from ..problems import Problem, setting
+from ..recipe import Recipe
+from ..runs.identity import identity_of
+from ..settings import check_count, check_level
+from ..types import Indices, Matrix, pd
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A user's own table as it is; effects may be planted on `candidates`."""
+
+    study: Study
+    candidates: Indices
+
+    @property
+    def target(self) -> str:
+        """Kind of the target."""
+        return self.study.target.kind
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.study.target.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.study.columns.n_columns
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of features that may have an effect."""
+        return len(self.candidates)
+
+    def identity(self, recipe: Recipe, seed: Any) -> dict[str, Any]:
+        """What fits depend on besides the effects."""
+        return identity_of(self.study, recipe.settings, recipe.controller.repeatable, seed)
+
+    def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
+        """The same data for every trial."""
+        return self.study, self.candidates
+
+
+class Pilot(Table):
+    """A pilot table, of which rows are drawn."""
+
+    def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
+        """Rows of the pilot, as alike in the target as those of the pilot, or of its copula.
+
+        Parameters
+        ----------
+        n_rows
+            How many.
+        rng
+            Draws them.
+
+        Returns
+        -------
+        tuple of Study and ndarray
+            The data, and the features that effects may be planted on.
+        """
+        study, n = self.study, self.study.target.n_rows
+        rows = _spread_over(study, n_rows, rng)
+        drawn = study.take(rows)
+        if n_rows > n:
+            drawn = replace(drawn, columns=self._simulated(rows, rng))
+        return with_target(drawn, drawn.target), self._varying(drawn.columns)
+
+    def _varying(self, columns: Columns) -> Indices:
+        """Candidates that are not constant in the rows drawn."""
+        values = columns.read(self.candidates)
+        return np.asarray(self.candidates[np.ptp(values, axis=0) > 0])
+
+    def _simulated(self, rows: Indices, rng: Generator) -> Columns:
+        """Columns of the copula, for rows whose covariates are those of the pilot's rows."""
+        fitted, rest, shrinkage = self._copula
+        n = len(rest)
+        mixed = rng.standard_normal((len(rows), n)) @ rest / np.sqrt(n)
+        noise = rng.standard_normal(mixed.shape) * rest.std(axis=0)
+        scores = fitted[rows] + np.sqrt(1 - shrinkage) * mixed + np.sqrt(shrinkage) * noise
+        columns = self.study.columns
+        known = np.sort(columns.values, axis=0)
+        place = np.minimum((ndtr(scores) * n).astype(np.intp), n - 1)
+        values = np.take_along_axis(known, place, axis=0)
+        return Columns(values, columns.names, columns.nominal)
+
+    @cached_property
+    def _copula(self) -> tuple[Matrix, Matrix, float]:
+        """What covariates predict of the normal scores of all columns, the rest, the shrinkage."""
+        scores = normal_places(self.study.columns.values.astype(np.float64))
+        basis = self.study.adjustment.basis
+        fitted = basis.T @ (basis @ scores)
+        rest = scores - fitted
+        return fitted, rest, shrinkage_of(rest)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Gaussian features, each correlated with the one before it, and a target of some kind.
+
+    Parameters
+    ----------
+    p
+        Number of features.
+    correlation
+        Of neighbours; features further apart correlate by its powers.
+    target
+        ``"continuous"``, ``"classes"`` or ``"survival"``.
+    class_shares
+        Share of each class.
+    event_share
+        Share of rows with an event.
+    """
+
+    p: int
+    correlation: float = 0.0
+    target: str = "continuous"
+    class_shares: tuple[float, ...] = (0.5, 0.5)
+    event_share: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_count("p", self.p, least=2)
+        if not 0 <= self.correlation < 1:
+            raise Problem(
+                f"{setting('correlation', self.correlation)} is no correlation of neighbours.",
+                "Give a number from 0 to below 1.",
+            )
+        shares = np.atleast_1d(np.asarray(self.class_shares, dtype=np.float64))
+        if len(shares) < 2 or (shares <= 0).any() or abs(shares.sum() - 1) > 1e-6:
+            raise Problem(
+                f"{setting('class_shares', self.class_shares)} are no shares of classes.",
+                "Give two or more numbers above 0 that add up to 1, such as 0.3, 0.7.",
+            )
+        if self.event_share != 1:
+            check_level(self.event_share, "event_share")
+
+    @property
+    def n_rows(self) -> int:
+        """None: there is no table."""
+        return 0
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.p
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of features that may have an effect: all."""
+        return self.p
+
+    def identity(self, recipe: Recipe, seed: Any) -> dict[str, Any]:
+        """What fits depend on besides the effects."""
+        settings = {name: value for name, value in recipe.settings.items() if name != "n_jobs"}
+        return {"simulated": list(map(str, astuple(self))), "seed": seed, **settings}
+
+    def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
+        """New features, and a target that does not depend on them.
+
+        Parameters
+        ----------
+        n_rows
+            How many rows.
+        rng
+            Draws them.
+
+        Returns
+        -------
+        tuple of Study and ndarray
+            The data, and the features that effects may be planted on: all.
+        """
+        X = autoregressive(n_rows, self.p, rng, self.correlation)
+        return read_study(X, self._target(n_rows, rng), self.target), np.arange(self.p)
+
+    def _target(self, n: int, rng: Generator) -> Any:
+        if self.target == "classes":
+            ends = np.rint(np.cumsum(self.class_shares) * n).astype(np.intp)
+            return np.searchsorted(ends, rng.permutation(n), side="right").astype(str)
+        if self.target == "survival":
+            time = rng.exponential(1.0, n)  # in any unit
+            happened = rng.permutation(n) < max(round(self.event_share * n), 1)
+            return pd.DataFrame({"event": happened, "time": time})
+        return rng.standard_normal(n)
+
+
+def shrinkage_of(rest: Matrix) -> float:
+    r"""Shrinkage of correlations towards none that is best on average (Ledoit and Wolf 2004).
+
+    With rows :math:`x_i` of standardised columns and their correlations :math:`S`,
+    :math:`\min(1, \sum_i \|x_i x_i' - S\|^2 / n^2 / \|S - I\|^2)`; no p by p matrix is made.
+
+    >>> rng = np.random.default_rng(0)
+    >>> noise, one = rng.standard_normal((50, 200)), rng.standard_normal((50, 1))
+    >>> shrinkage_of(noise) > 0.9, shrinkage_of(one + 0.1 * noise) < 0.1
+    (True, True)
+    """
+    spread = rest.std(axis=0)
+    columns = (rest - rest.mean(axis=0))[:, spread > 0] / spread[spread > 0]
+    n, p = columns.shape
+    between = columns @ columns.T
+    size = np.sum(between**2) / n**2  # of S
+    apart = np.sum(np.diag(between) ** 2) / n - size
+    return float(np.clip(apart / n / max(size - p, 1e-300), 0.0, 1.0))
+
+
+def _spread_over(study: Study, n_rows: int, rng: Generator) -> Indices:
+    """Rows whose targets are spread as those of all rows: each as often as any other, but one."""
+    n = study.target.n_rows
+    values = study.target.values.reshape(n, -1)[:, 0]
+    order = np.lexsort((rng.random(n), values))
+    whole = np.repeat(order, n_rows // n)
+    ends = np.linspace(0, n, n_rows % n + 1)
+    places = ends[:-1] + rng.random(len(ends) - 1) * np.diff(ends)
+    return rng.permutation(np.concatenate([whole, order[places.astype(np.intp)]]))

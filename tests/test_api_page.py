@@ -22,6 +22,7 @@ MODULES = (
     "smrmr.anndata",
 )
 RETURNED = (
+    "smrmr.power.",
     "smrmr.paper.solver.",
     "smrmr.controllers.",
     "smrmr.independence.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice
 from ..types import Indices, Mask, Vector
 from .rates import Crossing, Rate, crossing_of, rate_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LAYERS = ("associated", "signals", "own", "pairs")  # of the answer, in the order of outcomes
 PLANTED, FOUND, NAMED, FALSE = range(4)  # what is counted in each layer
@@ -348,6 +351,26 @@ class TableCheck(Trials):
     def _nothing_planted(self) -> Mask:
         return np.array([not cell.form for cell in self.cells], np.bool_)[self.cell_of]
 
+    def plot(self, ax: Axes | None = None, layer: str = "") -> Axes:
+        """Draw power against the strength of effects, with the smallest that is found at 80%.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure unless given.
+        layer
+            As in `power`; by default pairs of effects of pairs, else signals.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from ..report.axes import draw_axes
+        from ..report.power_plots import check_plot
+
+        return draw_axes(check_plot(self, layer), ax)
+
     def __str__(self) -> str:
         from .words import words_of_check
 
@@ -422,6 +445,26 @@ class SamplePlan(Trials):
     def effects(self) -> Iterator[tuple[str, float, int]]:
         """Form, share and number of the planted effects, each once."""
         yield from dict.fromkeys((cell.form, cell.share, cell.n_effects) for cell in self.cells)
+
+    def plot(self, ax: Axes | None = None, layer: str = "") -> Axes:
+        """Draw power against the number of rows, with that of the pilot.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; a new figure unless given.
+        layer
+            As in `power`; by default pairs of effects of pairs, else signals.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            Where it was drawn.
+        """
+        from ..report.axes import draw_axes
+        from ..report.power_plots import plan_plot
+
+        return draw_axes(plan_plot(self, layer), ax)
 
     def __str__(self) -> str:
         from .words import words_of_plan

@@ -10,48 +10,61 @@ import numpy as np
 from .rates import Crossing, Rate
 
 if TYPE_CHECKING:
-    from .account import SamplePlan, TableCheck
+    from .account import SamplePlan, TableCheck, Trials
 
-FORMS = {  # in words: one effect, and that of which it is
-    "line": "a linear effect",
-    "bend": "a U-shaped effect",
-    "pair": "an interaction of two features",
+FORMS = {  # in words: what an effect is called
+    "line": "linear effect",
+    "bend": "U-shaped effect",
+    "pair": "interaction of two features",
+}
+LAYER = {  # what a layer names
+    "associated": "associated features",
+    "signals": "signals",
+    "own": "own contributions",
+    "pairs": "pairs",
 }
 STOPPED = {
-    "precision": "all rates were known well enough",
-    "fits": "the number of fits was reached",
-    "time": "the time was up",
+    "precision": "until all rates were known well enough",
+    "fits": "until the number of fits was reached",
+    "time": "until the time was up",
 }
+PLANTED_ON = {"all": "all features", "clusters": "features with look-alikes"}
 
 
 def words_of_check(check: TableCheck) -> Iterator[str]:
     """What a check of a table found, sentence by sentence; what puts the level in doubt first."""
     yield from doubts_of_check(check)
     yield (
-        f"{check.n_fits} fits of this table with planted effects "
-        f"({check.seconds:.0f} s; {STOPPED[check.stopped]})."
+        f"This table was fitted {_counted(check.n_fits, 'time')}, with planted effects or with a "
+        f"shuffled target ({check.seconds:.0f} s, {STOPPED[check.stopped]})."
     )
     yield level_attained(check)
+    yield from words_of_power(check)
+
+
+def words_of_power(check: TableCheck) -> Iterator[str]:
+    """For each form which effects are detected, and which ones an empty answer speaks against."""
     for form in check.forms:
-        yield smallest_effect(check, form)
-        yield ruled_out(check, form)
+        yield f"{smallest_effect(check, form)} {ruled_out(check, form)}"
 
 
 def doubts_of_check(check: TableCheck) -> list[str]:
     """The layers whose level does not hold on this table, in a sentence; none if all is well."""
     if not check.broken:
         return []
-    rates = []
-    for layer in check.broken:
-        shuffled, attained = check.any_false(layer), check.attained_fdr(layer)
-        said = f"something false in {written(shuffled)} of shuffled targets"
-        if attained.n:
-            said += f", FDR {written(attained)} with planted effects"
-        rates.append(f"{layer}: {said}")
+    layer = "signals" if "signals" in check.broken else check.broken[0]
+    shuffled, attained = check.any_false(layer), check.attained_fdr(layer)
+    if attained.n and attained.low > check.level:
+        measured = f"where effects were planted, {written(attained)} of {LAYER[layer]} were false"
+    else:
+        measured = (
+            f"with a shuffled target, {written(shuffled)} of fits found {LAYER[layer]}, "
+            "all of them false"
+        )
     return [
-        f"On this table the level {check.level:g} does not hold ({'; '.join(rates)}): more "
-        "findings than that are false. Look for repeated rows, samples of another scale and groups "
-        "of rows."
+        f"On this table the level {check.level:g} does not hold for "
+        f"{_joined([LAYER[name] for name in check.broken])}: {measured}. Look for repeated rows, "
+        "samples that differ in scale, and groups of rows."
     ]
 
 
@@ -60,30 +73,33 @@ def level_attained(check: TableCheck) -> str:
     attained, shuffled = check.attained_fdr(), check.any_false()
     said = []
     if attained.n:
-        said.append(f"{written(attained)} of the signals were false where effects were planted")
+        said.append(
+            f"At level {check.level:g}, {written(attained)} of the signals were false on average "
+            "where effects were planted."
+        )
     if shuffled.n:
-        said.append(f"something was found in {written(shuffled)} of {shuffled.n} shuffled targets")
-    return f"Level {check.level:g}: {', and '.join(said)}." if said else ""
+        said.append(
+            "With a shuffled target every finding is false: "
+            f"{written(shuffled)} of {_counted(shuffled.n, 'fit')} had one."
+        )
+    return " ".join(said)
 
 
-def smallest_effect(check: TableCheck, form: str) -> str:
-    """The smallest effect of a form that is found with a chance of 80%."""
+def smallest_effect(check: TableCheck, form: str, layer: str = "") -> str:
+    """The smallest effect of a form that is detected, in a layer, with a power of 80%."""
     from .account import CHANCE
 
-    found = check.smallest(form)
-    what = FORMS[form]
+    found, what = check.smallest(form, layer=layer), FORMS[form]
     if np.isinf(found.at):
         largest = max(cell.share for cell in check.cells if cell.form == form)
         return (
-            f"{_capital(what)} is not found with a chance of {CHANCE:.0%}, even if it explains "
+            f"No {what} is detected with {CHANCE:.0%} power, even if it explains "
             f"{percent(largest)} of {_variance(check)}."
         )
-    within = "" if found.first else f" (95% interval {_interval(found)})"
-    least = " or less" if found.first else ""
-    share = f"{percent(found.at)}{least}{within} of {_variance(check)}"
+    within = " or less" if found.first else f" (95% interval {_interval(found)})"
     return (
-        f"{_capital(what)} is found with a chance of {CHANCE:.0%} if it explains {share}"
-        f"{_as_ratio(check, found.at, form)}."
+        f"{_with_article(what)} is detected with {CHANCE:.0%} power if it explains "
+        f"{percent(found.at)}{within} of {_variance(check)}{as_ratio(check, found.at, form)}."
     )
 
 
@@ -93,11 +109,38 @@ def ruled_out(check: TableCheck, form: str) -> str:
 
     found = check.smallest(form, SURELY)
     if np.isinf(found.at):
-        return "Finding nothing rules out no such effect that was tried."
+        return "An empty answer rules out no such effect that was tried."
     return (
-        f"Finding nothing speaks against such effects of {percent(found.at)} and more: they are "
-        f"missed in less than {1 - SURELY:.0%} of cases."
+        f"An empty answer speaks against such effects of {percent(found.at)} and more: they would "
+        f"be missed in at most {1 - SURELY:.0%} of studies like this one."
     )
+
+
+def what_was_planted(check: TableCheck) -> str:
+    """How many effects were planted at once, on which features, in how many fits."""
+    n_null = check.any_false().n
+    where = PLANTED_ON.get(check.planted_on, check.planted_on)
+    said = f"{n_null} of {_counted(check.n_fits, 'fit')} had a shuffled target."
+    if not check.forms:
+        return said
+    numbers = {form: _numbers_planted(check, form) for form in check.forms}
+    if len({*numbers.values()}) == 1:
+        listed = numbers[check.forms[0]]
+    else:
+        listed = "; ".join(f"{FORMS[form]}: {some}" for form, some in numbers.items())
+    return (
+        f"{said} In the others effects of the same strength were planted at once ({listed}), on "
+        f"features drawn anew for every fit from {where}."
+    )
+
+
+def _numbers_planted(check: TableCheck, form: str) -> str:
+    """How many effects of each strength: 5 of 5% or 10%, 2 of 20%."""
+    shares: dict[int, list[str]] = {}
+    for cell in check.cells:
+        if cell.form == form:
+            shares.setdefault(cell.n_effects, []).append(percent(cell.share))
+    return ", ".join(f"{n} of {' or '.join(some)}" for n, some in shares.items())
 
 
 def words_of_plan(plan: SamplePlan) -> Iterator[str]:
@@ -109,19 +152,19 @@ def words_of_plan(plan: SamplePlan) -> Iterator[str]:
         effects = f"effects that explain {percent(share)} of {_variance(plan)}"
         if form != "line":
             effects = f"{'U-shaped' if form == 'bend' else 'interaction'} {effects}"
-        effects += _as_ratio(plan, share, form, n_effects)
+        effects += as_ratio(plan, share, form, n_effects)
         if np.isinf(found.at):
             most = max(cell.n_rows for cell in plan.cells)
-            yield f"{most:,} rows find less than {CHANCE:.0%} of {effects}."
+            yield f"{most:,} rows are not enough to detect {CHANCE:.0%} of {effects}."
         else:
             least = " or fewer" if found.first else f" (95% interval {_rows(found)})"
-            yield f"{found.at:,.0f} rows{least} find {CHANCE:.0%} of {effects}."
+            yield f"{found.at:,.0f} rows{least} are needed to detect {CHANCE:.0%} of {effects}."
     if plan.n_pilot and max(cell.n_rows for cell in plan.cells) > plan.n_pilot:
         yield (
             f"Beyond the {plan.n_pilot:,} rows of the pilot, rows were simulated with its "
-            "correlations, shrunk."
+            "correlations, shrunk towards none."
         )
-    yield f"{plan.n_fits} fits, {plan.seconds:.0f} s; {STOPPED[plan.stopped]}."
+    yield f"{_counted(plan.n_fits, 'fit')}, {plan.seconds:.0f} s, {STOPPED[plan.stopped]}."
 
 
 def written(rate: Rate) -> str:
@@ -139,7 +182,7 @@ def percent(share: float) -> str:
 
 
 def _interval(found: Crossing) -> str:
-    high = "beyond" if np.isinf(found.high) else percent(found.high)
+    high = "more than was tried" if np.isinf(found.high) else percent(found.high)
     return f"{percent(found.low)} to {high}"
 
 
@@ -148,11 +191,11 @@ def _rows(found: Crossing) -> str:
     return f"{found.low:,.0f} to {high}"
 
 
-def _variance(trials: TableCheck | SamplePlan) -> str:
-    return "the variance" if not trials.ratio else "the variance of the latent score"
+def _variance(trials: Trials) -> str:
+    return f"the variance of the {'latent score' if trials.ratio else 'target'}"
 
 
-def _as_ratio(trials: TableCheck | SamplePlan, share: float, form: str, n: int = 0) -> str:
+def as_ratio(trials: Trials, share: float, form: str, n: int = 0) -> str:
     """The odds or hazard ratio of an effect, if the target has one."""
     from .account import ratio_of
 
@@ -164,5 +207,13 @@ def _as_ratio(trials: TableCheck | SamplePlan, share: float, form: str, n: int =
     return f" ({trials.ratio} {ratio:.1f} per standard deviation)"
 
 
-def _capital(text: str) -> str:
-    return text[0].upper() + text[1:]
+def _joined(names: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _with_article(what: str) -> str:
+    return f"{'An' if what[0] == 'i' else 'A'} {what}"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'s' * (n != 1)}"

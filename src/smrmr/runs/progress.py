@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ..types import Progress
 
 DRAWS = "draws"  # the stage that counts draws, within which others come again and again
-MOST_DRAWS = 10  # that the line names
+COUNTED = {DRAWS: "draw", "trials": "trial"}  # stages that the line counts, by what it says
+MOST_COUNTED = 10  # of a stage that the line names
 
 
 @contextmanager
@@ -72,16 +73,18 @@ class ProgressLine:
 
     @contextmanager
     def stages(self) -> Iterator[Progress]:
-        """Yield a progress callback that names every stage once, when it ends, and some draws."""
+        """Yield a progress callback that names stages once, when they end, and counts some."""
         start = perf_counter()
         named: set[str] = set()
 
         def show(stage: str, done: int, total: int) -> None:
-            if stage == DRAWS and done and (done == total or done % -(-total // MOST_DRAWS) == 0):
-                self.add(f"draw {done} of {total}")
-            elif stage != DRAWS and done == total and stage not in named:
-                named.add(stage)
-                self.add(stage)
+            due, said = done == total, stage
+            if stage in COUNTED:
+                due = done > 0 and (due or done % -(-total // MOST_COUNTED) == 0)
+                said = f"{COUNTED[stage]} {done} of {total}"
+            if due and said not in named:
+                named.add(said)
+                self.add(said)
 
         yield show
         self.add(f"done in {perf_counter() - start:.1f} s.")

@@ -36,9 +36,9 @@ def plan(
     aggregate: str | None = None,
     p: int | None = None,
     correlation: float = 0.0,
-    class_shares: Sequence[float] | None = None,
+    class_shares: str | Sequence[float] | None = None,
     event_share: float | None = None,
-    n_rows: Sequence[int] | int | None = None,
+    n_rows: str | Sequence[int] | int | None = None,
     forms: str | Sequence[str] = "line",
     strengths: Any = STRENGTH,
     n_effects: int | None = None,
@@ -103,7 +103,7 @@ def plan(
     if X is None:
         source = _simulated(p, correlation, class_shares, event_share)
     else:
-        _refuse_both(p=p, class_shares=class_shares, event_share=event_share)
+        refuse_both(p=p, class_shares=class_shares, event_share=event_share)
         study = read_study(
             X,
             y,
@@ -142,14 +142,14 @@ def _simulated(p: Any, correlation: float, class_shares: Any, event_share: Any) 
             cure="Leave out one.",
         )
     if class_shares is not None:
-        shares = np.atleast_1d(np.asarray(class_shares, dtype=np.float64))
-        return Simulated(p, correlation, "classes", class_shares=tuple(shares.tolist()))
+        return Simulated(p, correlation, "classes", class_shares=class_shares)
     if event_share is not None:
         return Simulated(p, correlation, "survival", event_share=event_share)
     return Simulated(p, correlation)
 
 
-def _refuse_both(**given: Any) -> None:
+def refuse_both(**given: Any) -> None:
+    """Refuse what takes the place of a pilot table, where there is one."""
     for name, value in given.items():
         if value is not None:
             raise Problem(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..problems import Problem, setting
 from ..types import Indices, Matrix, Vector
 
 ROWS_PER_STRATUM = 5  # on average, from which on levels of covariates are strata
+ALIKE = 0.5  # correlation above which two effects are not planted together
 CONSTANT = 1e-6  # standard deviation below which an effect does not vary
 
 
@@ -62,7 +63,7 @@ def plant(study: Study, cell: Cell, candidates: Indices, rng: Generator) -> tupl
         The data, and positions of the features with effects, (effects, features of each).
     """
     kind, target, given = kind_of(study.target), study.target, study.adjustment.basis
-    effects = list(_draw_effects(study, cell, candidates, rng))
+    effects = _draw_effects(study, cell, candidates, rng)
     signal = np.zeros((len(kind.loadings(target, rng)), target.n_rows))
     for _, effect in effects:
         signal += np.sqrt(cell.share) * np.outer(kind.loadings(target, rng), effect)
@@ -74,21 +75,29 @@ def plant(study: Study, cell: Cell, candidates: Indices, rng: Generator) -> tupl
 
 def _draw_effects(
     study: Study, cell: Cell, candidates: Indices, rng: Generator
-) -> Iterator[tuple[Indices, Vector]]:
-    """Features drawn at random, and the effect of each; one that does not vary is drawn again."""
+) -> list[tuple[Indices, Vector]]:
+    """Features drawn at random, and the effect of each.
+
+    Effects that do not vary are left out, and of those that correlate, which would add up or cancel
+    out, the later ones, as long as there are others.
+    """
     if not cell.n_effects:
-        return
-    form, n_left = FORMS[cell.form], cell.n_effects
-    drawn = rng.permutation(candidates)
+        return []
+    form, drawn = FORMS[cell.form], rng.permutation(candidates)
+    apart, alike = list[tuple[Indices, Vector]](), list[tuple[Indices, Vector]]()
     for start in range(0, len(drawn) - form.n_features + 1, form.n_features):
         features = drawn[start : start + form.n_features]
         effect = form.act(_scores(study, features, rng))
         effect = effect - effect.mean()
-        if effect.std() > CONSTANT:
-            yield features, effect / effect.std()
-            n_left -= 1
-        if not n_left:
-            return
+        if effect.std() <= CONSTANT:
+            continue
+        effect = effect / effect.std()
+        near = any(abs(effect @ other) > ALIKE * len(effect) for _, other in apart)
+        (alike if near else apart).append((features, effect))
+        if len(apart) == cell.n_effects:
+            return apart
+    if len(apart) + len(alike) >= cell.n_effects:
+        return (apart + alike)[: cell.n_effects]
     raise Problem(
         f"{cell.n_effects} effects of form {cell.form!r} were to be planted, and {len(candidates)} "
         "features that may have one allow fewer.",

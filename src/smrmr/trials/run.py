@@ -166,7 +166,7 @@ def _run(
                 if clock.over:
                     stopped = "time"
                     break
-    work.report("trials", budget.n_fits, budget.n_fits)
+    work.report("trials", len(cell_of), len(cell_of))  # which may be fewer
     return replace(_filled(empty, cell_of, outcomes), stopped=stopped, seconds=clock.seconds)
 
 

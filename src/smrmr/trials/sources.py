@@ -128,7 +128,7 @@ class Simulated:
     target
         ``"continuous"``, ``"classes"`` or ``"survival"``.
     class_shares
-        Share of each class.
+        Share of each class, as numbers, or as text in which commas part them.
     event_share
         Share of rows with an event.
     """
@@ -136,7 +136,7 @@ class Simulated:
     p: int
     correlation: float = 0.0
     target: str = "continuous"
-    class_shares: tuple[float, ...] = (0.5, 0.5)
+    class_shares: Any = (0.5, 0.5)
     event_share: float = 0.5
 
     def __post_init__(self) -> None:
@@ -146,12 +146,18 @@ class Simulated:
                 f"{setting('correlation', self.correlation)} is no correlation of neighbours.",
                 "Give a number from 0 to below 1.",
             )
-        shares = np.atleast_1d(np.asarray(self.class_shares, dtype=np.float64))
-        if len(shares) < 2 or (shares <= 0).any() or abs(shares.sum() - 1) > 1e-6:
+        given: Any = self.class_shares
+        try:
+            given = given.split(",") if isinstance(given, str) else given
+            shares = np.atleast_1d(np.asarray(given, dtype=np.float64))
+        except (TypeError, ValueError):
+            shares = np.empty(0)
+        if len(shares) < 2 or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
             raise Problem(
                 f"{setting('class_shares', self.class_shares)} are no shares of classes.",
                 "Give two or more numbers above 0 that add up to 1, such as 0.3, 0.7.",
             )
+        object.__setattr__(self, "class_shares", tuple(shares.tolist()))
         if self.event_share != 1:
             check_level(self.event_share, "event_share")
 

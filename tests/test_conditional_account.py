@@ -369,7 +369,7 @@ def test_figures_draw_the_numbers_of_the_evidence(cases):
 
 def test_figures_of_the_other_controller_are_refused(cases):
     has = "It has 'best', 'histogram', 'alone', 'fits', 'relevance', 'redundancy', 'adjusting', "
-    has += "'associated', 'carriers', 'panel', 'pair' or"
+    has += "'associated', 'carriers', 'panel', 'power', 'pair' or"
     for name in ("importance", "lambda", "nonsense"):
         with pytest.raises(Problem, match=f"by tests has no figure '{name}'. {has} 'shape'"):
             plot(cases["numbers"], name)

@@ -48,6 +48,7 @@ ORDER = [
 SHOWS_ITSELF = {  # a selection shows and checks itself by way of what comes after it
     ("selection/selection.py", "report"),
     ("selection/selection.py", "trials"),
+    ("power/account.py", "report"),
 }
 
 

@@ -54,6 +54,7 @@ def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
 
 
 def _name(axis: Any, ticks: tuple[Tick, ...]) -> None:
+    axis.set_ticks([], minor=True)  # of a log axis, which would name more places
     # a name with dollar signs would be taken for a formula, and may not be one
     axis.set_ticks([tick.at for tick in ticks], [tick.label for tick in ticks], parse_math=False)
     size = min(10, max(4, 200 / len(ticks)))
@@ -73,7 +74,8 @@ def _add(mark: Mark, ax: Axes) -> None:
             ax.bar(x, y, color=COLOURS[role])
         case Band(x, y, role):
             shade = 0.12 if role == "wide" else 0.25
-            ax.fill_between(x, *y, color=COLOURS["main"], alpha=shade, linewidth=0)
+            colour = COLOURS.get(role, COLOURS["main"])
+            ax.fill_between(x, *y, color=colour, alpha=shade, linewidth=0)
         case Rule(at, label, role, vertical):
             line = ax.axvline if vertical else ax.axhline
             line(at, color=COLOURS[role], linestyle="--", linewidth=1, label=label)

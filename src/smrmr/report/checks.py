@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from ..power.words import level_attained
 from ..problems import in_python
 from ..selection import Selection
 from .marks import short
@@ -83,6 +84,22 @@ def adjusting_verdict(selection: Selection) -> Verdict:
     return fine("The 10 most relevant features keep over half of their relevance.")
 
 
+def attained_verdict(selection: Selection) -> Verdict:
+    """Whether the level holds on this table, as far as planted effects and shuffled targets show.
+
+    Where it does not, the headline says so.
+    """
+    found = selection.table_check
+    if found is None:
+        return not_tested("selection.check(X, y) in Python, or smrmr check, measures it.")
+    if found.broken:
+        return doubtful(
+            f"The rates of false findings exceed it ({', '.join(found.broken)}): see What this "
+            "table can tell."
+        )
+    return fine(level_attained(found))
+
+
 def checked(selection: Selection, checks: Checks) -> list[tuple[str, Check, Verdict]]:
     """The checks of a selection by name, each with its verdict."""
     return [
@@ -95,5 +112,6 @@ def checked(selection: Selection, checks: Checks) -> list[tuple[str, Check, Verd
 EVERY: Checks = {
     "redundancy": Check("Are findings redundant?", redundancy_verdict),
     "adjusting": Check("What did adjusting change?", adjusting_verdict, adjusted=True),
+    "attained": Check("Does the level hold on this table?", attained_verdict),
     "rows": Check("Are the rows independent of each other?", rows_verdict, of_level=True),
 }

@@ -38,8 +38,9 @@ def plot(
     """Draw one of the figures of the report.
 
     Of every selection: ``"relevance"`` of all features by rank, ``"redundancy"`` between the best,
-    clustered, ``"shape"``, a feature against the target, and ``"adjusting"``, relevance before and
-    after covariates were adjusted for.
+    clustered, ``"shape"``, a feature against the target, ``"adjusting"``, relevance before and
+    after covariates were adjusted for, and ``"power"`` against the strength of planted effects, if
+    `smrmr.Selection.check` measured it.
 
     Of conditional tests: ``"best"``, the smallest p-values with the cut-off; ``"histogram"`` of all
     p-values; ``"alone"``, marginal p-values against those given all other features; ``"fits"``, the

@@ -127,7 +127,7 @@ def listing(selection: Selection) -> Listing:
         columns["relevance_unadjusted"] = selection.unadjusted[features].tolist()
     if selection.decision.rule == "e-values":
         columns["frequency"] = selection.frequency[features].tolist()
-    return _listing(columns)
+    return as_listing(columns)
 
 
 def layer_listing(selection: Selection, layer: str) -> Listing:
@@ -144,7 +144,7 @@ def layer_listing(selection: Selection, layer: str) -> Listing:
         shown["effect_alone"] = [
             f"{e:.2f} ({a:.2f} to {b:.2f})" for e, a, b in zip(*parts, strict=True)
         ]
-    return _listing(shown, max(0, len(frame) - MOST_IN_LAYER))
+    return as_listing(shown, max(0, len(frame) - MOST_IN_LAYER))
 
 
 def pairs_listing(selection: Selection) -> Listing | None:
@@ -154,7 +154,7 @@ def pairs_listing(selection: Selection) -> Listing | None:
     frame = selection.findings("pairs")
     named = OF_PAIRS if any(frame["direction"]) else {**OF_PAIRS, "direction": ""}
     columns = {head: frame[name][:MOST_IN_LAYER].tolist() for name, head in named.items() if head}
-    return _listing(columns, max(0, len(frame) - MOST_IN_LAYER))
+    return as_listing(columns, max(0, len(frame) - MOST_IN_LAYER))
 
 
 def sets_listing(selection: Selection) -> Listing:
@@ -168,7 +168,7 @@ def sets_listing(selection: Selection) -> Listing:
             columns["members"].append(len(one.members))
             said = say(selection, "with_probabilities", carriers=one, some=some)
             columns["credible set"].append(said)
-    return _listing(columns)
+    return as_listing(columns)
 
 
 def groups_listing(selection: Selection) -> Listing | None:
@@ -179,10 +179,11 @@ def groups_listing(selection: Selection) -> Listing | None:
     table = selection.groups().sort_values(order, ascending=[False, True], kind="stable")
     names = ("representative", "size", "at_least_associated", "q_value")
     columns = {name: table[name][:MOST_IN_LAYER].tolist() for name in names}
-    return _listing(columns, max(0, len(table) - MOST_IN_LAYER))
+    return as_listing(columns, max(0, len(table) - MOST_IN_LAYER))
 
 
-def _listing(columns: dict[str, list[Any]], more: int = 0) -> Listing:
+def as_listing(columns: dict[str, list[Any]], more: int = 0) -> Listing:
+    """Columns as a table of text, with heads in words."""
     return Listing(
         [LABELS.get(name, name.replace("_", " ")) for name in columns],
         [any(isinstance(value, str) for value in values) for values in columns.values()],

@@ -23,6 +23,7 @@ from .findings import (
     sets_listing,
 )
 from .pair_plots import pair_figures
+from .power_tables import power_section
 from .statement import headline
 from .svg import draw_svg
 from .table import embedded, table_data
@@ -110,6 +111,7 @@ def render(selection: Selection) -> str:
         near_miss_pairs=words.near_miss_pairs(selection),
         panel_shapes=panel_shapes(selection),
         pair_figures=pair_figures(selection),
+        power=power_section(selection),
         checks=checked(selection, parts.CHECKS),
         glossary=lambda text: glossary(selection, text),
         draw=draw_svg,

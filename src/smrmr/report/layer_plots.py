@@ -7,6 +7,7 @@ from ..selection.tables import alone_columns
 from ..types import Indices
 from .features import Figures, by_role
 from .marks import Band, Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from .power_plots import power_plot
 
 MOST_DOTS = 600
 MOST_SETS = 12  # credible sets that are drawn
@@ -123,4 +124,9 @@ def _coefficients_plot(selection: Selection) -> Plot:
     )
 
 
-OF_LAYERS: Figures = {"associated": associated_plot, "carriers": carriers_plot, "panel": panel_plot}
+OF_LAYERS: Figures = {
+    "associated": associated_plot,
+    "carriers": carriers_plot,
+    "panel": panel_plot,
+    "power": power_plot,
+}

@@ -1,5 +1,6 @@
 """Says what was found in a few sentences: the headline, and what it rests on."""
 
+from ..power.words import doubts_of_check
 from ..selection import Selection
 from .checks import checked
 from .figures import REPORT_PARTS
@@ -13,9 +14,11 @@ def headline(selection: Selection, lacking: str = "") -> str:
 
 
 def doubts(selection: Selection) -> list[str]:
-    """What came out of the checks that put the level in doubt."""
+    """What puts the level in doubt: first that it does not hold on this table, then checks."""
+    table = selection.table_check
+    measured = [] if table is None else doubts_of_check(table)
     every = checked(selection, REPORT_PARTS[selection.evidence.kind].CHECKS)
-    return [
+    return measured + [
         verdict.text
         for _, check, verdict in every
         if check.of_level and verdict.word == "look at this"

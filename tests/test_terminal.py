@@ -58,6 +58,8 @@ def table(tmp_path, monkeypatch):
         (["--help"], "select"),
         (["--version"], smrmr.__version__),
         (["select", "--help"], "--overwrite"),
+        (["check", "--help"], "--plant-on"),
+        (["plan", "--help"], "--n-rows"),
         (["select", "d.csv", "--colour", "red"], "--colour"),
         (["select", "d.csv", "--fdr", "low"], "Invalid value for '--fdr'"),
         (["--show-completion", "bash"], "_SMRMR_COMPLETE"),

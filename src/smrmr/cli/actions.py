@@ -16,45 +16,32 @@ from ..runs.files import replacing
 from ..types import pd
 from .options import keep_command, recipe_of
 from .outputs import ANSWER, check_folder, write_csv, write_outputs
-from .tables import features_named, known_of_rows, name_of, partners_named, read_table, target_of
-from .terminal import begin, console, note, terminal_progress
+from .tables import features_named, known_of_rows, name_of, read_table, target_of, word_or_features
+from .terminal import begin, console, keeping, note, terminal_progress
 
 if TYPE_CHECKING:
+    from ..data.dataset import Dataset
+    from ..recipe import Recipe
     from ..selection import Selection
 
 
 def select_features(context: typer.Context, options: dict[str, Any]) -> None:
     """Read a table, select from it, write the answer into a folder and show it.
 
-    `options` are those of the command. Those that no setting describes are:
+    `options` are those of the command. One of them is described nowhere else:
 
     Parameters
     ----------
-    feature_groups
-        Table of features and groups, or a column of .bim or .var.
-    covar_name
-        Columns to adjust for, such as age,batch; never selected.
-    coordinates
-        Columns that say where rows are, such as day or x,y; never selected.
-    scheduler
-        Address of a Dask scheduler whose workers do the work.
     resume
         Run folder of a run to finish.
-    overwrite
-        Replace an earlier answer in that folder.
-    config
-        TOML file with any of these options.
     """
-    if options["file"] is None:
-        raise ValueError("name the file to read: smrmr select FILE --target COLUMN.")
-    file = Path(options["file"])
-    folder = Path(options["out"] or f"smrmr-{name_of(file)}")
-    check_folder(folder, options["overwrite"])
+    file, folder = file_and_folder("select", options)
     if options["run_dir"] is not None and options["resume"] is None:
         keep_command(options)
     console.quiet = options["quiet"]
     begin(f"Reading {file}")
-    found = _selected(file, options)
+    with keeping(options["run_dir"]):
+        found = _selected(file, options)
     from .display import next_steps, show_answer
 
     report = write_outputs(found, folder)
@@ -63,23 +50,43 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
         return
     if not options["quiet"]:
         show_answer(found, next_steps(found, context, options, folder))
-    _show_report(report, options["quiet"])
+    show_path("Report", report, options["quiet"])
 
 
-def _selected(file: Path, options: dict[str, Any]) -> Selection:
-    """What is selected from a file; the settings are checked before it is read."""
+def file_and_folder(command: str, options: dict[str, Any]) -> tuple[Path, Path]:
+    """The table of a command, and where its answer goes, which may be written to."""
+    if options["file"] is None:
+        raise ValueError(f"name the file to read: smrmr {command} FILE --target COLUMN.")
+    file = Path(options["file"])
+    suffix = "" if command == "select" else f"-{command}"
+    folder = Path(options["out"] or f"smrmr-{name_of(file)}{suffix}")
+    check_folder(folder, options["overwrite"])
+    return file, folder
+
+
+def read_with_recipe(file: Path, options: dict[str, Any]) -> tuple[Dataset, Recipe]:
+    """A table, and what to do with it; the settings are checked before it is read."""
     recipe = recipe_of(options)
     data = read_table(file, options)
     if options["only"]:
         recipe = replace(recipe, only=features_named(data, options["only"]))
     if options["partners"]:
-        recipe = replace(recipe, partners=partners_named(data, options["partners"]))
+        words, beside = ("all", "none"), data.beside.columns
+        recipe = replace(
+            recipe, partners=word_or_features(data, options["partners"], words, beside)
+        )
     if options["feature_groups"] is not None:
         from ..data.feature_groups import groups_named
 
         alike_features, said = groups_named(data, options["feature_groups"])
         note(f"Note: {said}.")
         recipe = replace(recipe, feature_groups=alike_features)
+    return data, recipe
+
+
+def _selected(file: Path, options: dict[str, Any]) -> Selection:
+    """What is selected from a file."""
+    data, recipe = read_with_recipe(file, options)
     from ..pipeline import select
     from ..report.words import detectable_effect
 
@@ -95,6 +102,11 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
             progress=progress,
             run_dir=options["run_dir"],
         )
+    return with_source(found, data)
+
+
+def with_source(found: Selection, data: Dataset) -> Selection:
+    """The selection, with the file that it is of."""
     return replace(found, source={"target column": data.target, **data.source})
 
 
@@ -136,12 +148,12 @@ def saved_selection(file: Path) -> Selection:
 def draw_report(file: Path, out: Path | None) -> None:
     """Write the report of a saved selection."""
     path = out or _saved_in(file).with_name("report.html")
-    _show_report(saved_selection(file).report(path), quiet=False)
+    show_path("Report", saved_selection(file).report(path), quiet=False)
 
 
-def _show_report(path: Path, quiet: bool) -> None:
-    """Say where the report is; to be quiet, with nothing around it."""
-    typer.echo(f"{path}" if quiet else f"Report: {path}")
+def show_path(what: str, path: Path, quiet: bool) -> None:
+    """Say where something is; to be quiet, with nothing around it."""
+    typer.echo(f"{path}" if quiet else f"{what}: {path}")
 
 
 def _saved_in(path: Path) -> Path:
@@ -184,4 +196,4 @@ def demonstrate(
     report = write_outputs(found, folder)
     if not quiet:
         show_demo(found, data.support, design, seconds)
-    _show_report(report, quiet)
+    show_path("Report", report, quiet)

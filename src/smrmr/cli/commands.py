@@ -1,19 +1,29 @@
 """Offers the command `smrmr`: its commands and their options.
 
-What they do is in `actions`, which is imported when a command runs, so that help is quick. Options
-without a help text are described by docstrings: settings where they belong, others in `reading` and
-`select_features`.
+What they do is in `actions`, `checking` and others, imported when a command runs, so that help is
+quick. Options without a help text are described by docstrings: settings where they belong, others
+in the bundles of `shared` and in `select_features`.
 """
 
-from collections.abc import Callable
-from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from typer import Argument, Option
 
 from .options import EachOptionOnce, configured, resumed
+from .shared import (
+    Column,
+    Quiet,
+    answering,
+    computing,
+    controlling,
+    knowing,
+    planting,
+    reading,
+    running,
+    taking,
+)
 
 # Those of `smrmr.designs`, which takes long to load.
 DESIGNS = (
@@ -23,9 +33,10 @@ DESIGNS = (
     "weak, logistic"
 )
 
-Column = Annotated[str | None, Option(metavar="COLUMN")]
-File = Annotated[Path | None, Option(metavar="FILE")]
-Quiet = Annotated[bool, Option("--quiet", help="Print errors and the path of the report alone.")]
+Table = Annotated[
+    Path | None,
+    Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr, R; - for stdin."),
+]
 Answer = Annotated[Path, Argument(help="selection.json of an earlier run, or its folder.")]
 DrawSeed = Annotated[int, Option(help="Seed of the draw.")]
 
@@ -34,56 +45,6 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-Command = TypeVar("Command", bound=Callable[..., None])
-
-
-def reading(
-    target_type: str = "auto",
-    time: Column = None,
-    event: Column = None,
-    drop: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
-    transpose: Annotated[bool, Option("--transpose")] = False,
-    pheno: File = None,
-    id: Column = None,
-    missing: str = "refuse",
-    missing_target: str = "refuse",
-    layer: str | None = None,
-    sheet: str | None = None,
-    sep: str | None = None,
-    decimal: str | None = None,
-    encoding: str | None = None,
-    comment: str | None = None,
-    format: str | None = None,
-    seed: int = 0,
-    jobs: int | None = None,
-    max_memory: str = "1GB",
-    json: Annotated[bool, Option("--json")] = False,
-) -> None:
-    """Options of every command that computes from a table; see `computes_from_a_table`.
-
-    Parameters
-    ----------
-    time
-        Survival: column of times, instead of target.
-    event
-        Survival: column of events, 1 or 0.
-    seed
-        Seed; the same seed gives the same answer.
-    json
-        Print JSON alone.
-    """
-
-
-def computes_from_a_table(command: Command) -> Command:
-    """Give a command the options of `reading`, after its own, as its keyword arguments."""
-    *own, keywords = signature(command).parameters.values()
-    shared = signature(reading).parameters.values()
-    named = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*own, *shared)]
-    changed: Any = command
-    changed.__signature__ = signature(command).replace(parameters=named)
-    hints = {**command.__annotations__, **reading.__annotations__}
-    changed.__annotations__ = {name: hint for name, hint in hints.items() if name != keywords.name}
-    return command
 
 
 def _show_version(asked: bool) -> None:
@@ -104,46 +65,17 @@ def start(
 
 
 @app.command(cls=EachOptionOnce)
-@computes_from_a_table
+@taking(controlling, knowing, answering, running, reading, computing)
 def select(
     context: typer.Context,
-    file: Annotated[
-        Path | None,
-        Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ, MAT, h5ad, bed, zarr, R; - for stdin."),
-    ] = None,
+    file: Table = None,
     target: Column = None,
     fdr: float = 0.1,
-    control: str = "auto",
-    measure: str | None = None,
-    penalty: str | None = None,
-    lam: str | None = None,
-    screening: str | None = None,
-    knockoffs: str | None = None,
-    draws: int | None = None,
-    rule: str | None = None,
     on_empty: str = "none",
     n_features: int | None = None,
-    accuracy: Annotated[bool, Option("--accuracy/--no-accuracy")] = True,
-    panel_size: int | None = None,
-    alike: str = "auto",
-    feature_groups: str | None = None,
-    covar: File = None,
-    covar_name: str | None = None,
-    groups: Column = None,
-    aggregate: str | None = None,
-    coordinates: str | None = None,
-    always_keep: list[str] | None = None,
-    only: list[str] | None = None,
-    partners: list[str] | None = None,
-    keep_data: Annotated[bool, Option("--keep-data")] = False,
-    scheduler: str | None = None,
-    run_dir: Path | None = None,
     resume: Path | None = None,
     out: Annotated[Path | None, Option(help="Folder to write; smrmr-FILE if left out.")] = None,
-    overwrite: Annotated[bool, Option("--overwrite")] = False,
-    config: Path | None = None,
-    quiet: Quiet = False,
-    **reading: Any,
+    **shared: Any,
 ) -> None:
     """Select the features of a table that are associated with its target.
 
@@ -155,12 +87,65 @@ def select(
     from .actions import select_features
 
     hints = get_type_hints(select)
-    options = resumed(context, resume) if resume else configured(context, config, hints)
+    options = resumed(context, resume) if resume else configured(context, hints)
     select_features(context, options)
 
 
 @app.command(cls=EachOptionOnce)
-@computes_from_a_table
+@taking(planting, controlling, knowing, answering, running, reading, computing)
+def check(
+    context: typer.Context,
+    file: Table = None,
+    target: Column = None,
+    fdr: float = 0.1,
+    out: Annotated[
+        Path | None, Option(help="Folder to write; smrmr-FILE-check if left out.")
+    ] = None,
+    **shared: Any,
+) -> None:
+    """Measure on your own table how many findings are false, and which effects are found.
+
+    Known effects are planted into the features, and each such table is fitted. Writes what
+    smrmr select writes, the report with what this table can tell, and check.csv (power) and
+    levels.csv (false findings).
+
+    Example: smrmr check table.csv --target response --strengths 0.1,0.3 --fits 12
+    """
+    from .checking import check_table
+
+    check_table(configured(context, get_type_hints(check)))
+
+
+@app.command(cls=EachOptionOnce)
+@taking(planting, controlling, knowing, running, reading, computing)
+def plan(
+    context: typer.Context,
+    file: Table = None,
+    target: Column = None,
+    p: Annotated[int | None, Option("--p")] = None,
+    correlation: float | None = None,
+    class_shares: str | None = None,
+    event_share: float | None = None,
+    n_rows: str | None = None,
+    fdr: float = 0.1,
+    out: Annotated[
+        Path | None, Option(help="Folder to write; smrmr-FILE-plan or smrmr-plan if left out.")
+    ] = None,
+    **shared: Any,
+) -> None:
+    """Say how many rows it takes to find effects, from a pilot table or from a few numbers.
+
+    Writes plan.csv, plan.json and plan.png. A pilot is read as by smrmr select.
+
+    Example: smrmr plan --p 50 --correlation 0.3 --n-rows 40,80 --strengths 0.2 --fits 12
+    """
+    from .checking import plan_rows
+
+    plan_rows(configured(context, get_type_hints(plan)))
+
+
+@app.command(cls=EachOptionOnce)
+@taking(reading, computing)
 def rank(
     context: typer.Context,
     file: Annotated[Path, Argument(help="A table, as for smrmr select.")],
@@ -168,7 +153,7 @@ def rank(
     method: Annotated[str, Option(help="mrmr, sis, hsic-lasso or smrmr.")] = "mrmr",
     k: Annotated[int, Option("-k", help="How many features.")] = 20,
     out: Annotated[Path | None, Option(help="CSV file to write.")] = None,
-    **reading: Any,
+    **shared: Any,
 ) -> None:
     """Rank features and keep the best, without guarantee.
 

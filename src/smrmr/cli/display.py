@@ -1,7 +1,7 @@
 """Shows a selection on the terminal, and what to type next after an empty one."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ from rich.table import Table
 
 from ..conditional.evidence import ConditionalEvidence
 from ..data.messages import named
+from ..power.account import LAYERS, TableCheck, Trials, layer_of, ratio_of
+from ..power.rates import Rate
+from ..power.words import percent
 from ..report.statement import statement
 from ..report.words import counts_by_level, level_that_selects, near_miss_pairs, say
 from ..selection import Selection
@@ -144,6 +147,53 @@ def _cut(name: str) -> str:
     return shown.replace("[", r"\[")
 
 
+def paragraphs(sentences: Iterable[str]) -> None:
+    """Print sentences, each on a line of its own."""
+    said = Console()
+    for sentence in filter(None, sentences):
+        said.print(sentence, highlight=False, markup=False)
+
+
+def show_power(trials: Trials, by_rows: bool) -> None:
+    """The power of all that was planted: in the layer whose business it is, and alone."""
+    rows = []
+    for c, cell in enumerate(trials.cells):
+        if not cell.form:
+            continue
+        found, alone = trials.power(c, layer_of(cell.form)), trials.power(c, "associated")
+        row: dict[str, Any] = {"rows": f"{cell.n_rows:,}"} if by_rows else {}
+        row |= {"form": cell.form, "share": percent(cell.share)}
+        if trials.ratio:
+            row[trials.ratio] = f"{ratio_of(trials.target, cell.share, cell.n_effects):.2f}"
+        row |= {
+            "power": _written_rate(found),
+            "associated": percent(alone.mean) if alone.n else "-",
+            "fits": found.n,
+        }
+        rows.append(row)
+    title = "Power (95% interval): signals" + (
+        ", pairs of form pair" if "pair" in trials.forms else ""
+    )
+    Console().print(drawn(pd.DataFrame(rows), title=title, title_justify="left"))
+
+
+def show_levels(check: TableCheck) -> None:
+    """Rates of false findings, layer by layer."""
+    rows = []
+    for layer in LAYERS:
+        attained, by_chance = check.attained_fdr(layer), check.any_false(layer)
+        row = {"layer": layer, "attained FDR": _written_rate(attained)}
+        rows.append(row | {"shuffled targets with findings": _written_rate(by_chance)})
+    title = f"False findings (95% interval), level {check.level:g}"
+    Console().print(drawn(pd.DataFrame(rows), title=title, title_justify="left"))
+
+
+def _written_rate(rate: Rate) -> str:
+    if not rate.n:
+        return "-"
+    return f"{percent(rate.mean)} ({percent(rate.low)} to {percent(rate.high)})"
+
+
 def next_steps(
     found: Selection, context: typer.Context, options: dict[str, Any], folder: Path
 ) -> list[str]:
@@ -152,9 +202,10 @@ def next_steps(
         return []
 
     def again(word: object, **changes: Any) -> str:
-        return _command(context, {**options, **changes, "out": f"{folder}-{word}"})
+        command = "check" if word == "check" else "select"
+        return _command(context, command, {**options, **changes, "out": f"{folder}-{word}"})
 
-    steps = {}
+    steps = {again("check"): "which effects this table could have shown, in a minute or two"}
     level = level_that_selects(found)
     if level is not None:
         n = len(found.at(level, "none").selected)
@@ -169,12 +220,12 @@ def next_steps(
     return ["What next:", *(f"  {command}\n      ({why})" for command, why in steps.items())]
 
 
-def _command(context: typer.Context, options: dict[str, Any]) -> str:
-    """The command as it would be typed: its file, and the options that are not as by default."""
-    typed = ["smrmr", str(context.command.name), str(options["file"])]
-    for parameter in context.command.params:
+def _command(context: typer.Context, command: str, options: dict[str, Any]) -> str:
+    """A command as it would be typed: its file, and its options that are not as by default."""
+    typed, every = ["smrmr", command, str(options["file"])], context.find_root().command
+    for parameter in every.commands[command].params:  # type: ignore[attr-defined]
         name, flag = str(parameter.name), parameter.opts[0]
-        value = options[name]
+        value = options.get(name)
         if name in HERE or value is None or value == parameter.default:
             continue
         if isinstance(value, bool):

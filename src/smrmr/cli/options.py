@@ -35,13 +35,15 @@ KINDS: dict[Any, tuple[str, tuple[type, ...]]] = {  # of options in a settings f
 STAGES = ("measure", "penalty", "lam", "screening", "knockoffs", "draws", "rule")
 BY_OPTION = {option: name for name, option in RENAMED.items()}
 ROOT = Path(__file__).parent.parent
-DESCRIBED = (  # what has settings that are options, in the files that describe them
+DESCRIBED = (  # what has settings that are options, where they are described; the last one counts
+    ("trials/plan.py", "plan"),
+    ("trials/check.py", "check"),
     ("pipeline.py", "select"),
     ("paper/filter.py", "KnockoffFilter"),
     ("conditional/controller.py", "ConditionalTests"),
     ("recipe.py", "Recipe"),
     ("data/dataset.py", "read_data"),
-    ("cli/commands.py", "reading"),
+    *(("cli/shared.py", bundle) for bundle in ("reading", "computing", "knowing", "running")),
     ("cli/actions.py", "select_features"),
 )
 NOT_IN_FILES = {"file", "config", "resume"}
@@ -99,12 +101,12 @@ def setting_helps() -> dict[str, str]:
 
 
 def recipe_of(options: dict[str, Any]) -> Recipe:
-    """What to do, from the options of `smrmr select`; groups of features are in no option."""
+    """What to do, from the options of a command; groups of features are in no option."""
     from ..controllers import as_control
     from ..recipe import Recipe
     from ..settings import change_strategy
 
-    named = {f.name: options[RENAMED.get(f.name, f.name)] for f in fields(Recipe)}
+    named = {f.name: options.get(RENAMED.get(f.name, f.name), f.default) for f in fields(Recipe)}
     asked = {name: options[name] for name in STAGES if options[name] is not None}
     changes = {BY_OPTION.get(name, name): value for name, value in asked.items()}
     control = as_control(named["control"])
@@ -115,11 +117,10 @@ def recipe_of(options: dict[str, Any]) -> Recipe:
     return Recipe(**named | ({} if options["event"] is None else {"target": "survival"}))
 
 
-def configured(
-    context: typer.Context, config: Path | None, hints: dict[str, Any]
-) -> dict[str, Any]:
+def configured(context: typer.Context, hints: dict[str, Any]) -> dict[str, Any]:
     """Options of the command line, then of the file, then the defaults."""
     options = dict(context.params)
+    config = options["config"]
     if config is None:
         return options
     for name, value in read_toml(config).items():

@@ -1,49 +1,49 @@
-"""Writes a selection into a folder: tables, JSON and the report, all or nothing."""
+"""Writes a selection or a plan into a folder: tables, JSON, the report; all or nothing."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ..power.account import SamplePlan, Trials
     from ..selection import Selection
 
 ANSWER = "selection.json"  # without which a folder holds no answer of ours
-BEGINS = b'{"selected": '  # as Selection.to_json writes it
+PLAN = "plan.json"
+BEGINS = {ANSWER: b'{"selected": ', PLAN: b'{"statement": '}  # as we write them
 LAYERS = ("associated", "own", "pairs", "panel")  # each a table of that name
 WRITTEN = (
     *(ANSWER, "selected.csv", "groups.csv", "features.csv", "report.html"),
     *(f"{layer}.csv" for layer in LAYERS),
+    *("check.csv", "levels.csv"),  # if the table was checked
 )
 
 
-def check_folder(folder: Path, overwrite: bool = False) -> None:
+def check_folder(folder: Path, overwrite: bool = False, answer: str = ANSWER) -> None:
     """Refuse a file, what is not ours, and an earlier answer unless it may be overwritten."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"--out {folder} is a file. Name a folder, which is made if need be.")
     if not folder.exists() or all(path.name.startswith(".smrmr-") for path in folder.iterdir()):
         return
-    path = folder / ANSWER
-    ours = path.is_file() and path.read_bytes().startswith(BEGINS)
+    path, called = folder / answer, "plan" if answer == PLAN else "answer"
+    ours = path.is_file() and path.read_bytes().startswith(BEGINS[answer])
     if not (ours and overwrite):
-        found = "files that are no answer of smrmr, and is left alone. Name"
+        found = f"files that are no {called} of smrmr, and is left alone. Name"
         if ours:
-            found = "an earlier answer. Say --overwrite to replace it, or name"
+            found = f"an earlier {called}. Say --overwrite to replace it, or name"
         raise ValueError(f"the folder {folder} holds {found} another folder with --out.")
 
 
 def write_outputs(selection: Selection, folder: Path) -> Path:
-    """Write tables, JSON and the report, and say where the report is.
-
-    They are made in a hidden folder beside their place and renamed at the end, so that an
-    interrupted run leaves nothing half-written.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".smrmr-", dir=folder))
-    try:
+    """Write tables, JSON and the report, and say where the report is."""
+    with _made_whole(folder, WRITTEN) as made:
         write_csv(selection.findings().drop(columns="selected"), made / "selected.csv")
         for layer in LAYERS:
             write_csv(selection.findings(layer), made / f"{layer}.csv")
@@ -51,11 +51,53 @@ def write_outputs(selection: Selection, folder: Path) -> Path:
         write_csv(selection.to_frame(), made / "features.csv")
         (made / ANSWER).write_text(selection.to_json(), encoding="utf-8")
         selection.report(made / "report.html")
-        for name in WRITTEN:  # first what tells that the folder is ours
-            (made / name).replace(folder / name)
+        if selection.table_check is not None:
+            write_csv(selection.table_check.to_frame(), made / "check.csv")
+            write_csv(selection.table_check.levels(), made / "levels.csv")
+    return folder / "report.html"
+
+
+def write_plan(plan: SamplePlan, folder: Path) -> Path:
+    """Write a plan as a table, as JSON and as a picture, and say where the picture is."""
+    with _made_whole(folder, (PLAN, "plan.csv", "plan.png")) as made:
+        write_csv(plan.to_frame(), made / "plan.csv")
+        (made / PLAN).write_text(json_of(plan, {"power": plan.to_frame()}), encoding="utf-8")
+        figure: Any = plan.plot().figure
+        figure.savefig(made / "plan.png", dpi=200)
+    return folder / "plan.png"
+
+
+def json_of(trials: Trials, tables: dict[str, Any]) -> str:
+    """Trials as JSON that `from_json` reads, after what they say, and tables as lists of rows."""
+    rows = {
+        name: [
+            {key: None if cell != cell else cell for key, cell in row.items()}  # NaN
+            for row in table.to_dict("records")
+        ]
+        for name, table in tables.items()
+    }
+    about = {"statement": str(trials), **rows}
+    return json.dumps(about | json.loads(trials.to_json()), allow_nan=False)
+
+
+@contextmanager
+def _made_whole(folder: Path, names: Sequence[str]) -> Iterator[Path]:
+    """Yield a hidden folder to write files of these names to, which then take their places.
+
+    So an interrupted run leaves nothing half-written. Files of these names that were not written
+    are of an earlier answer, and go.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Path(tempfile.mkdtemp(prefix=".smrmr-", dir=folder))
+    try:
+        yield made
+        for name in names:  # first what tells that the folder is ours
+            if (made / name).exists():
+                (made / name).replace(folder / name)
+            else:
+                (folder / name).unlink(missing_ok=True)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    return folder / "report.html"
 
 
 def write_csv(frame: Any, path: Path) -> None:

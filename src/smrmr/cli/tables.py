@@ -19,7 +19,7 @@ def name_of(file: Path) -> str:
 
 
 def read_table(file: Path, options: dict[str, Any]) -> Dataset:
-    """Read a file as the options of `smrmr select` say, and tell what was decided on the way."""
+    """Read a file as the options of a command say, and tell what was decided on the way."""
     time, event, target = options["time"], options["event"], options["target"]
     if (time is None) != (event is None):
         raise ValueError("survival needs both --time COLUMN and --event COLUMN.")
@@ -56,11 +56,13 @@ def features_named(
     return [name.strip() for some in parts for name in some if name.strip()]
 
 
-def partners_named(data: Dataset, texts: Sequence[str]) -> str | list[str]:
-    """Names of features and covariates, or the word ``all`` or ``none``."""
-    if [*texts] in (["all"], ["none"]):
+def word_or_features(
+    data: Dataset, texts: Sequence[str], words: Sequence[str], covariates: Iterable[str] = ()
+) -> str | list[str]:
+    """One of the words alone, or names of features as in `features_named`."""
+    if len(texts) == 1 and texts[0] in words:
         return texts[0]
-    return features_named(data, texts, data.beside.columns)
+    return features_named(data, texts, covariates)
 
 
 def known_of_rows(data: Dataset, options: dict[str, Any]) -> dict[str, Any]:

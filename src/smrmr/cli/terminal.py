@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
+from pathlib import Path
 from shlex import quote
 from signal import SIGTERM, default_int_handler, signal
 from threading import current_thread, main_thread
@@ -25,7 +26,9 @@ RENAMED = {  # arguments of Python whose option has another name
     "target": "target_type",
     "n_jobs": "jobs",
     "n_draws": "draws",
+    "n_fits": "fits",
     "random_state": "seed",
+    "rng": "seed",
 }
 _flags: ContextVar[Flags | None] = ContextVar("flags", default=None)
 
@@ -42,18 +45,33 @@ def naming(flags: Flags) -> Iterator[None]:
 
 @contextmanager
 def clear_errors(kept: str = "nothing was written") -> Iterator[None]:
-    """Turn what users can mend into one message and exit code 2; Ctrl-C and kill into 130."""
+    """Turn what users can mend into one message and exit code 2; Ctrl-C and kill into 130.
+
+    An interrupt may say what was kept, see `keeping`.
+    """
     try:
         with _kill_as_interrupt(), warnings.catch_warnings():
             warnings.showwarning = _show_warning
             yield
     except (ValueError, ImportError, OSError, MemoryError, RuntimeError) as error:
         _fail(by_options(message_of(error)) or type(error).__name__, 2)
-    except KeyboardInterrupt:
-        _fail(f"interrupted; {kept}.", 130)
+    except KeyboardInterrupt as interrupt:
+        _fail(f"interrupted; {str(interrupt) or kept}.", 130)
     finally:
         line.end()
         console.quiet = False
+
+
+@contextmanager
+def keeping(run_dir: Any) -> Iterator[None]:
+    """Let an interrupt say how to go on, where finished work is kept in a folder."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if run_dir is None or not Path(run_dir).exists():
+            raise
+        kept = f"finished work is in {run_dir}, and the same command goes on from there"
+        raise KeyboardInterrupt(kept) from None
 
 
 def _fail(message: str, code: int) -> None:

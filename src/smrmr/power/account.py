@@ -198,14 +198,15 @@ class Trials:
 
     def _crossing(self, cells: list[int], places: list[float], layer: str, at: float) -> Crossing:
         """Where power over some cells, in order of their places, reaches a chance."""
-        counts, shares = self._counts(layer), []
-        for c in cells:
+        counts, tried = self._counts(layer), []
+        for c, place in zip(cells, places, strict=True):
             mine = counts[(self.cell_of == c) & (counts[:, PLANTED] > 0)]
-            shares.append(_shares(mine, FOUND, PLANTED))
-        tried = [i for i, some in enumerate(shares) if some.size]
+            if len(mine):
+                tried.append((place, _shares(mine, FOUND, PLANTED), _mean(mine[:, PLANTED])))
         if not tried:
             return Crossing(np.inf, np.inf, np.inf, False)
-        return crossing_of(np.array([places[i] for i in tried]), [shares[i] for i in tried], at)
+        where, shares, sizes = zip(*tried, strict=True)
+        return crossing_of(np.array(where), shares, at, sizes)
 
 
 @dataclass(frozen=True, eq=False)

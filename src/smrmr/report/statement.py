@@ -53,6 +53,7 @@ def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
     rows = selection.near_misses().to_dict("records") if empty else []
     parts = [
         headline(selection, lacking=say(selection, "lacking")),
+        "" if selection.selected.size else say(selection, "could_have_shown"),
         say(selection, "conditions"),
         say(selection, "near_misses", rows=rows),
         say(selection, "near_miss_pairs", rows=near_miss_pairs(selection) if empty else []),

@@ -10,7 +10,7 @@ import numpy as np
 from .rates import Crossing, Rate
 
 if TYPE_CHECKING:
-    from .account import SamplePlan, TableCheck, Trials
+    from .account import Cell, SamplePlan, TableCheck, Trials
 
 FORMS = {  # in words: what an effect is called
     "line": "linear effect",
@@ -49,8 +49,13 @@ def words_of_check(check: TableCheck) -> Iterator[str]:
 
 def words_of_power(check: TableCheck) -> Iterator[str]:
     """For each form which effects are detected, and which ones an empty answer speaks against."""
-    for form in check.forms:
+    for form in forms_tried(check):
         yield f"{smallest_effect(check, form)} {ruled_out(check, form)}"
+
+
+def forms_tried(check: TableCheck) -> list[str]:
+    """Forms of effects that some fit had: not all, where time was short."""
+    return [form for form in check.forms if _tried(check, form)]
 
 
 def doubts_of_check(check: TableCheck) -> list[str]:
@@ -113,7 +118,7 @@ def smallest_effect(check: TableCheck, form: str, layer: str = "") -> str:
 
     found, what = check.smallest(form, layer=layer), FORMS[form]
     if np.isinf(found.at):
-        largest = max(cell.share for cell in check.cells if cell.form == form)
+        largest = max(cell.share for cell in _tried(check, form))
         return (
             f"No {what} is detected with {CHANCE:.0%} power, even if it explains "
             f"{percent(largest)} of {_variance(check)}."
@@ -133,7 +138,7 @@ def ruled_out(check: TableCheck, form: str) -> str:
 
     found, what = check.smallest(form, SURELY), FORMS[form]
     if np.isinf(found.at):
-        largest = max(cell.share for cell in check.cells if cell.form == form)
+        largest = max(cell.share for cell in _tried(check, form))
         return (
             f"An empty answer speaks against no {what} that was tried, up to {percent(largest)} of "
             "the variance."
@@ -157,9 +162,9 @@ def what_was_planted(check: TableCheck) -> str:
         said += f" In {_counted(n_null, 'fit')} they were shuffled: every finding is then false."
     if check.n_fits == n_null:
         return said
-    numbers = {form: _numbers_planted(check, form) for form in check.forms}
+    numbers = {form: _numbers_planted(check, form) for form in forms_tried(check)}
     if len({*numbers.values()}) == 1:
-        listed = numbers[check.forms[0]]
+        listed = next(iter(numbers.values()))
     else:
         listed = ", and ".join(f"{some} as {SHORT[form]}" for form, some in numbers.items())
     where = PLANTED_ON.get(check.planted_on, check.planted_on)
@@ -173,12 +178,17 @@ def what_was_planted(check: TableCheck) -> str:
 def _numbers_planted(check: TableCheck, form: str) -> str:
     """How many effects of each strength: 5 effects of 5% or 10%, or 1 effect of 30%."""
     shares: dict[int, list[str]] = {}
-    for cell in check.cells:
-        if cell.form == form:
-            shares.setdefault(cell.n_effects, []).append(percent(cell.share))
+    for cell in _tried(check, form):
+        shares.setdefault(cell.n_effects, []).append(percent(cell.share))
     return ", or ".join(
         f"{_counted(n, 'effect')} of {' or '.join(some)}" for n, some in shares.items()
     )
+
+
+def _tried(trials: Trials, form: str) -> list[Cell]:
+    """What was planted of a form in some fit."""
+    fitted = set(trials.cell_of.tolist())
+    return [cell for c, cell in enumerate(trials.cells) if cell.form == form and c in fitted]
 
 
 def words_of_plan(plan: SamplePlan) -> Iterator[str]:
@@ -187,13 +197,15 @@ def words_of_plan(plan: SamplePlan) -> Iterator[str]:
 
     for form, share, n_effects in plan.effects():
         found = plan.rows_needed(form, share)
+        tried = [cell.n_rows for cell in _tried(plan, form) if cell.share == share]
         effects = f"effects that explain {percent(share)} of {_variance(plan)}"
         if form != "line":
             effects = f"{'U-shaped' if form == 'bend' else 'interaction'} {effects}"
         effects += as_ratio(plan, share, form, n_effects)
-        if np.isinf(found.at):
-            most = max(cell.n_rows for cell in plan.cells)
-            yield f"{most:,} rows are not enough to detect {CHANCE:.0%} of {effects}."
+        if not tried:
+            yield f"There was no time to look for {effects}."
+        elif np.isinf(found.at):
+            yield f"{max(tried):,} rows are not enough to detect {CHANCE:.0%} of {effects}."
         else:
             least = " or fewer" if found.first else f" (95% interval {_rows(found)})"
             yield f"{found.at:,.0f} rows{least} are needed to detect {CHANCE:.0%} of {effects}."

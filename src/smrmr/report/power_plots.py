@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..power.account import CHANCE, LAYERS, SamplePlan, TableCheck, Trials, layer_of, ratio_of
-from ..power.words import SHORT, as_ratio, percent, smallest_effect, written
+from ..power.words import SHORT, as_ratio, forms_tried, percent, smallest_effect, written
 from ..selection import Selection
 from ..settings import check_choice
 from .marks import Band, Intervals, Line, Mark, Plot, Points, Rule, Tick
@@ -29,7 +29,7 @@ def power_plot(selection: Selection) -> Plot:
 def check_plot(check: TableCheck, layer: str = "") -> Plot:
     """Power against the strength of effects: a line for each form; of one, the smallest found."""
     marks, said = list[Mark](), list[str]()
-    shown = [form for form in check.forms if _is_about(layer, form)]
+    shown = [form for form in forms_tried(check) if _is_about(layer, form)]
     for i, form in enumerate(shown):
         cells = [c for c, cell in enumerate(check.cells) if cell.form == form]
         cells.sort(key=lambda c: check.cells[c].share)

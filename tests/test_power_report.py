@@ -15,7 +15,7 @@ from scipy.stats import beta
 from recipes import recipe
 from smrmr import select, simulate
 from smrmr.anndata import _account
-from smrmr.power.account import Cell, SamplePlan, TableCheck
+from smrmr.power.account import SamplePlan, TableCheck
 from smrmr.power.words import words_of_check, words_of_plan
 from smrmr.report import render, statement
 from smrmr.report.marks import Band, Intervals, Line, Points, Rule
@@ -23,37 +23,7 @@ from smrmr.report.power_plots import APART, check_plot, plan_plot
 from smrmr.report.words import say
 from test_report import HOSTILE, Page, marks_of
 from thinned import thinned
-
-ROWS = 80
-CLEAN = [0, 0, 0, 0]  # planted, found, named, false: nothing was planted and nothing named
-ALARM = [0, 0, 1, 1]
-WEAK = [(5, 1, 1, 0), (5, 2, 4, 2), (5, 3, 3, 0), (5, 4, 4, 0)]  # power 1/2, false 1/8
-STRONG = [(1, 1, 1, 0)] * 4
-
-
-def made(kind, planted, nulls=(), other=0, **about):
-    """Trials by hand: form, share, number, rows and outcomes of signals for each cell.
-
-    `other` takes the layer of pairs, and features alone as signals with false ones unknown.
-    """
-    cells, cell_of, outcomes = [Cell("", 0.0, 0, ROWS)] if nulls else [], [], []
-    for counts in nulls:
-        cell_of.append(0)
-        outcomes.append([counts, counts, counts, CLEAN])
-    for form, share, n_effects, n_rows, fits in planted:
-        for counts in fits:
-            cell_of.append(len(cells))
-            alone, pairs = (*counts[:3], -1), counts if form == "pair" else CLEAN
-            outcomes.append([alone, counts, counts, pairs])
-        cells.append(Cell(form, share, n_effects, n_rows))
-    known = {"level": 0.1, "target": "continuous", "n_features": 60, "stopped": "fits"}
-    return kind(
-        **(known | {"seconds": 12.3} | about),
-        cells=tuple(cells),
-        cell_of=np.array(cell_of, np.intp),
-        outcomes=np.array(outcomes, np.intp).reshape(-1, 4, 4),
-    )
-
+from trials_by_hand import ALARM, CLEAN, ROWS, STRONG, WEAK, made
 
 ONE_ALARM = [CLEAN] * 9 + [ALARM]
 LINES = [("line", 0.1, 5, ROWS, WEAK), ("line", 0.4, 1, ROWS, STRONG)]
@@ -232,6 +202,9 @@ def test_a_level_that_does_not_hold_is_said_first_everywhere(found, check, measu
     assert said in plain(page.text["power"])
     assert "agree" not in page.text["power"]
     assert plain(page.text["check-attained"]).startswith("Look at this Does the level hold")
+    assert said in plain(page.text["promise"])
+    assert "That the level holds is empirical" in statement(found)
+    assert "That the level holds is empirical" not in statement(failed)
     level = found.fdr / 2
     assert not str(failed.at(level)).startswith("Look")  # at another level nothing was measured
 

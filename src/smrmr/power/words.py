@@ -181,7 +181,7 @@ def _numbers_planted(check: TableCheck, form: str) -> str:
     for cell in _tried(check, form):
         shares.setdefault(cell.n_effects, []).append(percent(cell.share))
     return ", or ".join(
-        f"{_counted(n, 'effect')} of {' or '.join(some)}" for n, some in shares.items()
+        f"{_counted(n, 'effect')} of {_joined(some, 'or')}" for n, some in shares.items()
     )
 
 
@@ -273,8 +273,8 @@ def as_ratio(trials: Trials, share: float, form: str, n: int = 0) -> str:
     return f" ({trials.ratio} {ratio:.1f} per standard deviation)"
 
 
-def _joined(names: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+def _joined(names: list[str], word: str = "and") -> str:
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def _with_article(what: str) -> str:

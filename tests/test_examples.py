@@ -23,6 +23,7 @@ PROMISED = [
     "plot_7_redundant",
     "plot_8_measure",
     "plot_9_pairs",
+    "plot_a_check",
 ]
 INSTALLED = {"anndata", "matplotlib", "numpy", "pandas", "scipy", "sklearn", "smrmr"}
 

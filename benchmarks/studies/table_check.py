@@ -18,9 +18,11 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -97,13 +99,22 @@ def _seed(case: Case, seed: int) -> np.random.Generator:
     return np.random.default_rng(seed_of(f"table check {case.design}", seed))
 
 
+def _quiet(predict: Callable[[Case, int, int], float], *about: Any) -> float:
+    """Without warnings of tables, such as of rare alleles."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return predict(*about)
+
+
 def compare(what: str, n_tables: int, n_fits: int) -> None:
     """Print predicted and known power, a row per design."""
     predict = checked if what == "check" else planned
     print(f"| design | n, p | known | {what} | difference |\n|---|---|---|---|---|")
     for case in CASES:
         found = np.array(
-            Parallel(n_jobs=2)(delayed(predict)(case, seed, n_fits) for seed in range(n_tables))
+            Parallel(n_jobs=2)(
+                delayed(_quiet)(predict, case, seed, n_fits) for seed in range(n_tables)
+            )
         )
         known, error = known_power(case)
         mine = found.std(ddof=1) / np.sqrt(n_tables) if n_tables > 1 else np.nan

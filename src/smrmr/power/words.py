@@ -212,7 +212,7 @@ def words_of_plan(plan: SamplePlan) -> Iterator[str]:
     if plan.n_pilot and max(cell.n_rows for cell in plan.cells) > plan.n_pilot:
         yield (
             f"Beyond the {plan.n_pilot:,} rows of the pilot, rows were simulated with its "
-            "correlations, shrunk towards none."
+            "distributions, and with those of its correlations that chance alone does not give."
         )
     yield f"{_counted(plan.n_fits, 'fit')}, {plan.seconds:.0f} s, {STOPPED[plan.stopped]}."
 

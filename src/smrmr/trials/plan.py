@@ -58,8 +58,8 @@ def plan(
     ----------
     X, y, covariates, groups, aggregate
         A pilot table, as in `select`; left out if there is none. Up to its own number, rows of it
-        are drawn; beyond, rows of a Gaussian copula with its marginal distributions and its
-        correlations, shrunk.
+        are drawn; beyond, rows of a Gaussian copula with its marginal distributions, its
+        principal components, and correlations of neighbours.
     recipe
         As in `select`.
     rng

@@ -1,8 +1,7 @@
 """Where data of trials come from: a table, a pilot of a larger study, or a few numbers.
 
 Up to the rows of a pilot some of its rows are drawn. Beyond, features come from a Gaussian copula
-with the marginal distributions of the pilot: its correlations, shrunk towards none as Ledoit and
-Wolf (2004) do, so that those which are there by chance are not taken for real ones.
+with the marginal distributions of the pilot, see `copula`.
 """
 
 from __future__ import annotations
@@ -13,17 +12,18 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtr
+from numpy.typing import NDArray
 
 from ..data.columns import Columns
-from ..data.covariates import normal_places
 from ..data.study import Study, read_study, with_target
+from ..data.targets.protocol import Target
 from ..designs import autoregressive
 from ..problems import Problem, setting
 from ..recipe import Recipe
 from ..runs.identity import identity_of
 from ..settings import check_count, check_level
 from ..types import Indices, Matrix, pd
+from .copula import Copula
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +83,11 @@ class Pilot(Table):
         study, n = self.study, self.study.target.n_rows
         rows = _spread_over(study, n_rows, rng)
         drawn = study.take(rows)
+        target = drawn.target
         if n_rows > n:
             drawn = replace(drawn, columns=self._simulated(rows, rng))
-        return with_target(drawn, drawn.target), self._varying(drawn.columns)
+            target = _apart(target, study.target, rng)
+        return with_target(drawn, target), self._varying(drawn.columns)
 
     def _varying(self, columns: Columns) -> Indices:
         """Candidates that are not constant in the rows drawn."""
@@ -94,25 +96,12 @@ class Pilot(Table):
 
     def _simulated(self, rows: Indices, rng: Generator) -> Columns:
         """Columns of the copula, for rows whose covariates are those of the pilot's rows."""
-        fitted, rest, shrinkage = self._copula
-        n = len(rest)
-        mixed = rng.standard_normal((len(rows), n)) @ rest / np.sqrt(n)
-        noise = rng.standard_normal(mixed.shape) * rest.std(axis=0)
-        scores = fitted[rows] + np.sqrt(1 - shrinkage) * mixed + np.sqrt(shrinkage) * noise
-        columns = self.study.columns
-        known = np.sort(columns.values, axis=0)
-        place = np.minimum((ndtr(scores) * n).astype(np.intp), n - 1)
-        values = np.take_along_axis(known, place, axis=0)
-        return Columns(values, columns.names, columns.nominal)
+        columns, scores = self.study.columns, self._copula.draw(rows, rng)
+        return Columns(quantiles(columns.values, _places(scores)), columns.names, columns.nominal)
 
     @cached_property
-    def _copula(self) -> tuple[Matrix, Matrix, float]:
-        """What covariates predict of the normal scores of all columns, the rest, the shrinkage."""
-        scores = normal_places(self.study.columns.values.astype(np.float64))
-        basis = self.study.adjustment.basis
-        fitted = basis.T @ (basis @ scores)
-        rest = scores - fitted
-        return fitted, rest, shrinkage_of(rest)
+    def _copula(self) -> Copula:
+        return Copula.of(self.study.columns.values, self.study.adjustment.basis)
 
 
 @dataclass(frozen=True)
@@ -210,24 +199,52 @@ class Simulated:
         return rng.standard_normal(n)
 
 
-def shrinkage_of(rest: Matrix) -> float:
-    r"""Shrinkage of correlations towards none that is best on average (Ledoit and Wolf 2004).
+def _places(scores: NDArray[Any]) -> Matrix:
+    """Ranks down every column as places in (0, 1)."""
+    return np.asarray((np.argsort(np.argsort(scores, axis=0), axis=0) + 0.5) / len(scores))
 
-    With rows :math:`x_i` of standardised columns and their correlations :math:`S`,
-    :math:`\min(1, \sum_i \|x_i x_i' - S\|^2 / n^2 / \|S - I\|^2)`; no p by p matrix is made.
 
-    >>> rng = np.random.default_rng(0)
-    >>> noise, one = rng.standard_normal((50, 200)), rng.standard_normal((50, 1))
-    >>> shrinkage_of(noise) > 0.9, shrinkage_of(one + 0.1 * noise) < 0.1
-    (True, True)
+def _apart(drawn: Target, pilot: Target, rng: Generator) -> Target:
+    """The target of rows that come more than once, with numbers between those of the pilot."""
+    if drawn.nominal:
+        return drawn
+    if drawn.derived_from is not None and pilot.derived_from is not None:
+        return replace(
+            drawn, derived_from=_between(drawn.derived_from.T, pilot.derived_from.T, rng).T
+        )
+    few, many = (one.values.reshape(one.n_rows, -1) for one in (pilot, drawn))
+    return replace(drawn, values=_between(many, few, rng).reshape(drawn.values.shape))
+
+
+def _between(many: Matrix, few: Matrix, rng: Generator) -> Matrix:
+    """Quantiles of few values in the order of many, equal ones of these in any order."""
+    order = np.lexsort((rng.random(many.shape), many), axis=0)
+    return quantiles(few, _places(np.argsort(order, axis=0)))
+
+
+def quantiles(values: NDArray[Any], places: Matrix) -> NDArray[Any]:
+    """Quantiles of each column at places in (0, 1), linear between values that come once.
+
+    A value that comes more often, such as a count or a class, has neighbours of its own kind only,
+    and whole numbers stay whole.
+
+    >>> values = np.array([[0.0, 10.0], [0.0, 20.0], [1.0, 30.0], [1.0, 50.0]])
+    >>> quantiles(values, np.array([[0.1, 0.25], [0.49, 0.5], [0.51, 0.75]])).T.tolist()
+    [[0.0, 0.0, 1.0], [15.0, 25.0, 40.0]]
     """
-    spread = rest.std(axis=0)
-    columns = (rest - rest.mean(axis=0))[:, spread > 0] / spread[spread > 0]
-    n, p = columns.shape
-    between = columns @ columns.T
-    size = np.sum(between**2) / n**2  # of S
-    apart = np.sum(np.diag(between) ** 2) / n - size
-    return float(np.clip(apart / n / max(size - p, 1e-300), 0.0, 1.0))
+    known, n = np.sort(values, axis=0), len(values)
+    again = np.zeros((n + 1, *known.shape[1:]), np.bool_)
+    again[1:-1] = known[1:] == known[:-1]
+    single = ~(again[1:] | again[:-1])
+    at = np.clip(places * n - 0.5, 0, n - 1)
+    low = np.minimum(at.astype(np.intp), n - 2)
+    first, second = (np.take_along_axis(known, low + i, axis=0) for i in (0, 1))
+    between = [np.take_along_axis(single, low + i, axis=0) for i in (0, 1)]
+    share = at - low
+    share = np.where(between[0] & between[1], share, np.rint(share))
+    found = first + share * (second.astype(np.float64) - first)
+    whole = (known == np.rint(known)).all(axis=0)
+    return np.asarray(np.where(whole, np.rint(found), found), dtype=values.dtype)
 
 
 def _spread_over(study: Study, n_rows: int, rng: Generator) -> Indices:

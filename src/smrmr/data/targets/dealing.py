@@ -48,3 +48,18 @@ def scores_with_noise(columns: Matrix, covariates: Matrix, rng: Generator) -> tu
     scores = ndtri((ranks + 0.5) / n)
     fitted = (scores @ covariates.T) @ covariates
     return fitted, (scores - fitted)[:, rng.permutation(n)]
+
+
+def noise_of_ranks(scores: Matrix) -> Vector:
+    """Share of the variance of each row of scores that the normal scores of their ranks lack.
+
+    >>> noise_of_ranks(np.random.default_rng(0).standard_normal((1, 200))).round(2).tolist()
+    [0.01]
+    """
+    n = scores.shape[1]
+    ranks = np.argsort(np.argsort(scores, axis=1), axis=1)
+    normal = ndtri((ranks + 0.5) / n)
+    centred = scores - scores.mean(axis=1, keepdims=True)
+    shared = np.einsum("qn,qn->q", centred, normal) ** 2
+    sizes = np.einsum("qn,qn->q", centred, centred) * np.einsum("qn,qn->q", normal, normal)
+    return np.asarray(1 - shared / np.maximum(sizes, 1e-300))

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from ...types import Data, Indices, Matrix, Vector
 from ..row_groups import group_means
 from .arrays import read_array, read_numbers
-from .dealing import deal_by_rank, scores_with_noise
+from .dealing import deal_by_rank, noise_of_ranks, scores_with_noise
 from .protocol import Planting, Target, TargetColumns
 
 
@@ -58,11 +58,17 @@ class Numbers:
         return np.asarray(found / np.sqrt(np.mean(found**2)))
 
     def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
-        """The numbers by rank of their scores, each output for itself; noise is that of y."""
+        """The numbers by rank of their scores, each output for itself; noise is that of y.
+
+        Ranks differ from scores by some noise as well, which is taken off.
+        """
         outputs = self.columns(target).values
         fitted, rest = scores_with_noise(outputs, planting.covariates, rng)
-        spread = rest.std(axis=1, keepdims=True)
-        scores = fitted + spread * planting.signal + planting.noise * rest
+        signal = rest.std(axis=1, keepdims=True) * planting.signal
+        noise = np.sqrt(
+            np.maximum(planting.noise**2 - noise_of_ranks(signal + planting.noise * rest), 0.0)
+        )
+        scores = fitted + signal + noise[:, None] * rest
         dealt = [
             deal_by_rank(values, mine, planting.strata)
             for values, mine in zip(outputs, scores, strict=True)

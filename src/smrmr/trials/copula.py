@@ -1,0 +1,135 @@
+r"""Draws more rows like those of a pilot table: a Gaussian copula that p >> n does not upset.
+
+Normal scores of the columns have common factors and, beside these, few neighbours. Factors are
+principal components beyond what noise has (`Components`). What they leave of a column is regressed
+on those of the columns before it that correlate with it by more than :math:`\sqrt{2 \log p / n}`,
+so that correlations by chance are not taken for real ones, nor real ones shrunk as those of chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ..conditional.components import Components
+from ..conditional.residuals import penalty
+from ..conditional.strongest import strongest
+from ..data.covariates import normal_places
+from ..types import Indices, Matrix, Vector
+
+MAX_NEIGHBOURS = 10  # of a column
+ROWS_PER_NEIGHBOUR = 6  # at least
+BLOCK = 500  # columns whose neighbours are looked for together
+REACH = 20_000  # columns before them among which they are
+MIN_VARIANCE = 0.02  # of a column beside factors and neighbours
+MAX_CORRELATION = 0.995  # between neighbours
+
+
+@dataclass(frozen=True, eq=False)
+class Copula:
+    """The dependence of p columns, and what covariates predict of each row of the pilot.
+
+    Attributes
+    ----------
+    fitted
+        What covariates predict of the normal scores, (n, p).
+    loadings
+        Of the factors, (p, m).
+    neighbours
+        For each column those before it that it is regressed on, -1 for none, (p, k).
+    slopes
+        On these, (p, k).
+    spread
+        Standard deviation of the rest, (p,).
+    """
+
+    fitted: Matrix
+    loadings: Matrix
+    neighbours: Indices
+    slopes: Matrix
+    spread: Vector
+
+    @classmethod
+    def of(cls, values: NDArray[np.generic], covariates: Matrix) -> Copula:
+        """That of the columns of a table, (n, p), given orthonormal rows of covariates."""
+        scores = normal_places(values.astype(np.float64))
+        fitted = covariates.T @ (covariates @ scores)
+        rest = (scores - fitted).T
+        n = rest.shape[1]
+        spread = np.sqrt(np.mean(rest**2, axis=1))
+        rest = rest / np.maximum(spread, 1e-12)[:, None]
+        # ties attenuate correlations: what is left of the variance of scores without any
+        kept = np.sqrt(_variance(scores) / _variance(normal_places(np.arange(n, dtype=np.float64))))
+        kept = np.maximum(kept, MIN_VARIANCE)
+        n_free = n - 1 - len(covariates)
+        components = Components.of(rest, n_free)
+        least = penalty(len(rest), n_free)
+        loadings = components.loadings / np.sqrt(n)
+        loadings[np.abs(loadings) <= least] = 0.0
+        shared = loadings @ components.vectors * np.sqrt(n)
+        loadings /= kept[:, None]
+        loadings /= np.maximum(np.sqrt(np.sum(loadings**2, axis=1) / (1 - MIN_VARIANCE)), 1)[
+            :, None
+        ]
+        scale = np.sqrt(1 - np.sum(loadings**2, axis=1))
+        beside = rest - shared
+        size = np.maximum(np.sqrt(np.mean(beside**2, axis=1)), 1e-12)
+        beside /= size[:, None]
+        most = min(MAX_NEIGHBOURS, max(1, n_free // ROWS_PER_NEIGHBOUR))
+        neighbours = _neighbours_before(beside, least, most)
+        slopes, own = _regressions(beside, neighbours, size / (kept * scale))
+        near = np.where(neighbours >= 0, scale[neighbours], 1.0)
+        return cls(fitted, loadings, neighbours, slopes * scale[:, None] / near, scale * own)
+
+    def draw(self, rows: Indices, rng: Generator) -> Matrix:
+        """Scores of new rows, whose covariates are those of these rows of the pilot."""
+        factors = rng.standard_normal((len(rows), self.loadings.shape[1]))
+        beside = self.spread[:, None] * rng.standard_normal((len(self.spread), len(rows)))
+        for k in np.flatnonzero(self.neighbours[:, 0] >= 0):
+            near = self.neighbours[k] >= 0
+            beside[k] += self.slopes[k, near] @ beside[self.neighbours[k, near]]
+        return np.asarray(self.fitted[rows] + factors @ self.loadings.T + beside.T)
+
+
+def _variance(scores: Matrix) -> Vector:
+    return np.asarray(np.mean(scores**2, axis=0))
+
+
+def _neighbours_before(columns: Matrix, least: float, most: int) -> Indices:
+    """For each row of a matrix the rows before it that correlate with it most, -1 for none."""
+    p, n = columns.shape
+    found = np.full((p, most), -1, np.intp)
+    place = np.arange(p)
+    for start in range(0, p, BLOCK):
+        stop, first = min(start + BLOCK, p), max(0, start - REACH)
+        correlations = columns[start:stop] @ columns[first:stop].T / n
+        correlations[place[first:stop] >= place[start:stop, None]] = 0.0
+        outside = np.full(stop - start, -1)  # no row is of another's group
+        some = strongest(correlations, outside, place[first:stop], least, most)
+        found[start:stop] = np.where(some >= 0, some + first, -1)
+    return found
+
+
+def _regressions(columns: Matrix, neighbours: Indices, gain: Vector) -> tuple[Matrix, Vector]:
+    """Slopes of standardised rows on their neighbours, and the standard deviation of the rest.
+
+    Correlations gain by a factor for each of two rows what ties have taken from them.
+    """
+    p, n = columns.shape
+    slopes, spread = np.zeros(neighbours.shape), np.ones(p)
+    for k in np.flatnonzero(neighbours[:, 0] >= 0):
+        near = neighbours[k][neighbours[k] >= 0]
+        both = np.append(near, k)
+        between = columns[both] @ columns[both].T / n * np.outer(gain[both], gain[both])
+        between = np.clip(between, -MAX_CORRELATION, MAX_CORRELATION)
+        np.fill_diagonal(between, 1.0)
+        values, vectors = np.linalg.eigh(between)
+        least = max(MIN_VARIANCE, (1 - 1 / np.mean(gain[both] ** 2)) / 2)  # of what ties took, half
+        between = (vectors * np.maximum(values, least)) @ vectors.T
+        slope = np.linalg.solve(between[:-1, :-1], between[:-1, -1])
+        slopes[k, : len(near)] = slope
+        spread[k] = np.sqrt(max(between[-1, -1] - between[-1, :-1] @ slope, MIN_VARIANCE))
+    return slopes, spread

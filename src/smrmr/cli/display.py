@@ -25,6 +25,7 @@ MOST_IN_SET = 2  # members of a credible set that are named
 MOST_IN_PANEL = 10  # features of the panel that are named
 MOST_PAIRS = 5  # pairs that are named
 MOST_ASSOCIATED = 5  # associated features that are listed where nothing is selected
+RATIO = {"odds ratio": "OR", "hazard ratio": "HR"}  # where there is room for no more
 LABELS = {  # heads of columns, short enough for a terminal
     "p_value": "p given others",
     "p_value_alone": "p alone",
@@ -163,7 +164,7 @@ def show_power(trials: Trials, by_rows: bool) -> None:
         row: dict[str, Any] = {"rows": f"{cell.n_rows:,}"} if by_rows else {}
         row |= {"form": SHORT[cell.form], "share": percent(cell.share)}
         if trials.ratio:
-            row[trials.ratio] = f"{ratio_of(trials.target, cell.share, cell.n_effects):.2f}"
+            row[RATIO[trials.ratio]] = f"{ratio_of(trials.target, cell.share, cell.n_effects):.2f}"
         row |= {
             "found": written_shortly(found) or "-",
             "associated": percent(alone.mean) if alone.n else "-",

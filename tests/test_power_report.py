@@ -330,6 +330,17 @@ def test_nothing_is_claimed_of_effects_that_no_fit_had():
     assert other.startswith("There was no time to look for effects that explain 30%")
 
 
+@pytest.mark.parametrize(
+    ("n_fits", "interval"), [(4, " (95% interval up to more than was tried)"), (400, "")]
+)
+def test_the_weakest_effect_that_was_tried_has_an_interval_too(n_fits, interval):
+    """Oracle: all of few fits found theirs, or all of so many that no doubt is left."""
+    check = made(TableCheck, [("line", 0.1, 1, ROWS, STRONG[:1] * n_fits)], ONE_ALARM)
+    said = str(check)
+    assert "if it explains 10% or less, the weakest that was tried, of the variance" in said
+    assert f"explains 10% or more of the variance{interval} would be missed" in said
+
+
 def test_odds_ratios_stand_beside_shares(found):
     """Oracle: exp(pi / sqrt(3) * sqrt(share / rest)), the slope over logistic noise."""
 

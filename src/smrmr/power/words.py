@@ -124,10 +124,10 @@ def smallest_effect(check: TableCheck, form: str, layer: str = "") -> str:
             f"{percent(largest)} of {_variance(check)}."
         )
     least = " or less, the weakest that was tried," if found.first else ""
-    within = "" if found.first else f" (95% interval {_interval(found)})"
+    within = _interval(found)
     return (
         f"{_with_article(what)} is detected with {CHANCE:.0%} power if it explains "
-        f"{percent(found.at)}{least}{within} of {_variance(check)}"
+        f"{percent(found.at)}{within}{least} of {_variance(check)}"
         f"{as_ratio(check, found.at, form)}."
     )
 
@@ -143,9 +143,9 @@ def ruled_out(check: TableCheck, form: str) -> str:
             f"An empty answer speaks against no {what} that was tried, up to {percent(largest)} of "
             "the variance."
         )
-    within = "" if found.first else f" (95% interval {_interval(found)})"
     return (
-        f"{_with_article(what)} that explains {percent(found.at)} or more of the variance{within} "
+        f"{_with_article(what)} that explains {percent(found.at)} or more of the "
+        f"variance{_interval(found)} "
         f"would be missed in at most {1 - SURELY:.0%} of studies like this one: an empty answer "
         "speaks against it."
     )
@@ -248,8 +248,12 @@ def _tenths(share: float) -> str:
 
 
 def _interval(found: Crossing) -> str:
+    """The interval of a strength in brackets; of the weakest that was tried its high end."""
+    if found.high == found.first * found.at:
+        return ""
+    low = "up" if found.first else percent(found.low)
     high = "more than was tried" if np.isinf(found.high) else percent(found.high)
-    return f"{percent(found.low)} to {high}"
+    return f" (95% interval {low} to {high})"
 
 
 def _rows(found: Crossing) -> str:

@@ -337,7 +337,8 @@ def test_the_weakest_effect_that_was_tried_has_an_interval_too(n_fits, interval)
     """Oracle: all of few fits found theirs, or all of so many that no doubt is left."""
     check = made(TableCheck, [("line", 0.1, 1, ROWS, STRONG[:1] * n_fits)], ONE_ALARM)
     said = str(check)
-    assert "if it explains 10% or less, the weakest that was tried, of the variance" in said
+    least = f"10%{interval} or less, the weakest that was tried, of the variance"
+    assert f"detected with 80% power if it explains {least}" in said
     assert f"explains 10% or more of the variance{interval} would be missed" in said
 
 

@@ -63,9 +63,10 @@ def strength_within(
     for _ in range(N_STEPS):
         scores = (strength * signal + drawn for drawn in draws)
         gained = [deal_by_rank(rest, mine, strata) @ signal for mine in scores]
-        gain = np.mean(gained) - np.mean(by_chance)
-        strength *= signal @ signal / max(gain, signal @ signal / MOST_STRENGTH)
-        strength = float(np.clip(strength, 1.0, MOST_STRENGTH))
+        gain = float(np.mean(gained) - np.mean(by_chance))
+        asked = float(signal @ signal)
+        strength *= asked / max(gain, asked / MOST_STRENGTH)
+        strength = min(max(strength, 1.0), MOST_STRENGTH)
     return strength
 
 

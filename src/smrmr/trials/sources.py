@@ -1,29 +1,43 @@
 """Where data of trials come from: a table, a pilot of a larger study, or a few numbers.
 
-Up to the rows of a pilot some of its rows are drawn. Beyond, features come from a Gaussian copula
-with the marginal distributions of the pilot: its correlations, shrunk towards none as Ledoit and
-Wolf (2004) do, so that those which are there by chance are not taken for real ones.
+Up to the rows of a pilot some of its rows are drawn. Beyond, features come from its `Copula`.
 """
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtr
 
 from ..data.columns import Columns
-from ..data.covariates import normal_places
 from ..data.study import Study, read_study, with_target
 from ..designs import autoregressive
 from ..problems import Problem, setting
 from ..recipe import Recipe
 from ..runs.identity import identity_of
-from ..settings import check_count, check_level
-from ..types import Indices, Matrix, pd
+from ..settings import check_count, check_level, checksum
+from ..types import Data, Indices, pd
+from .copula import Copula
+
+
+def read_table(
+    X: Data, y: Data, recipe: Recipe, covariates: Data, groups: Data, aggregate: str | None
+) -> Study:
+    """Check a table, as `select` does."""
+    return read_study(
+        X,
+        y,
+        recipe.target,
+        covariates=covariates,
+        groups=groups,
+        aggregate=aggregate,
+        always_keep=recipe.always_keep,
+        only=recipe.only,
+        partners=recipe.partners,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +69,24 @@ class Table:
 
     def identity(self, recipe: Recipe, seed: Any) -> dict[str, Any]:
         """What fits depend on besides the effects."""
-        return identity_of(self.study, recipe.settings, recipe.controller.repeatable, seed)
+        about = identity_of(self.study, recipe.settings, recipe.controller.repeatable, seed)
+        return about | {"features to plant on": checksum(self.candidates)}
 
     def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
         """The same data for every trial."""
         return self.study, self.candidates
 
 
+@dataclass(frozen=True, eq=False)
 class Pilot(Table):
-    """A pilot table, of which rows are drawn."""
+    """A pilot table, of which rows are drawn; beyond its own number from its copula."""
+
+    copula: Copula | None = None
 
     def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
         """Rows of the pilot, as alike in the target as those of the pilot, or of its copula.
+
+        Rows that are compared within groups come with their group.
 
         Parameters
         ----------
@@ -80,39 +100,23 @@ class Pilot(Table):
         tuple of Study and ndarray
             The data, and the features that effects may be planted on.
         """
-        study, n = self.study, self.study.target.n_rows
-        rows = _spread_over(study, n_rows, rng)
-        drawn = study.take(rows)
-        if n_rows > n:
-            drawn = replace(drawn, columns=self._simulated(rows, rng))
+        study, groups = self.study, self.study.row_groups
+        if groups.codes is None:
+            rows = _spread_over(study, n_rows, rng)
+        else:
+            rows, codes = _in_whole_groups(groups.codes, n_rows, rng)
+            groups = replace(groups, codes=codes, n_groups=int(codes.max()) + 1)
+        drawn = replace(study.take(rows), row_groups=groups)
+        if n_rows > study.target.n_rows:
+            assert self.copula is not None
+            columns = replace(study.columns, data=self.copula.draw(rows, rng))
+            drawn = replace(drawn, columns=columns)
         return with_target(drawn, drawn.target), self._varying(drawn.columns)
 
     def _varying(self, columns: Columns) -> Indices:
         """Candidates that are not constant in the rows drawn."""
         values = columns.read(self.candidates)
         return np.asarray(self.candidates[np.ptp(values, axis=0) > 0])
-
-    def _simulated(self, rows: Indices, rng: Generator) -> Columns:
-        """Columns of the copula, for rows whose covariates are those of the pilot's rows."""
-        fitted, rest, shrinkage = self._copula
-        n = len(rest)
-        mixed = rng.standard_normal((len(rows), n)) @ rest / np.sqrt(n)
-        noise = rng.standard_normal(mixed.shape) * rest.std(axis=0)
-        scores = fitted[rows] + np.sqrt(1 - shrinkage) * mixed + np.sqrt(shrinkage) * noise
-        columns = self.study.columns
-        known = np.sort(columns.values, axis=0)
-        place = np.minimum((ndtr(scores) * n).astype(np.intp), n - 1)
-        values = np.take_along_axis(known, place, axis=0)
-        return Columns(values, columns.names, columns.nominal)
-
-    @cached_property
-    def _copula(self) -> tuple[Matrix, Matrix, float]:
-        """What covariates predict of the normal scores of all columns, the rest, the shrinkage."""
-        scores = normal_places(self.study.columns.values.astype(np.float64))
-        basis = self.study.adjustment.basis
-        fitted = basis.T @ (basis @ scores)
-        rest = scores - fitted
-        return fitted, rest, shrinkage_of(rest)
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,7 @@ class Simulated:
 
     def __post_init__(self) -> None:
         check_count("p", self.p, least=2)
-        if not 0 <= self.correlation < 1:
+        if not (isinstance(self.correlation, Real) and 0 <= self.correlation < 1):
             raise Problem(
                 f"{setting('correlation', self.correlation)} is no correlation of neighbours.",
                 "Give a number from 0 to below 1.",
@@ -197,7 +201,13 @@ class Simulated:
             The data, and the features that effects may be planted on: all.
         """
         X = autoregressive(n_rows, self.p, rng, self.correlation)
-        return read_study(X, self._target(n_rows, rng), self.target), np.arange(self.p)
+        try:
+            return read_study(X, self._target(n_rows, rng), self.target), np.arange(self.p)
+        except Problem as error:
+            found = f"{setting('n_rows', n_rows)}: {error.found}"
+            raise Problem(
+                found, error.needed, f"Try more rows: raise {setting('n_rows')}."
+            ) from None
 
     def _target(self, n: int, rng: Generator) -> Any:
         if self.target == "classes":
@@ -210,32 +220,23 @@ class Simulated:
         return rng.standard_normal(n)
 
 
-def shrinkage_of(rest: Matrix) -> float:
-    r"""Shrinkage of correlations towards none that is best on average (Ledoit and Wolf 2004).
-
-    With rows :math:`x_i` of standardised columns and their correlations :math:`S`,
-    :math:`\min(1, \sum_i \|x_i x_i' - S\|^2 / n^2 / \|S - I\|^2)`; no p by p matrix is made.
-
-    >>> rng = np.random.default_rng(0)
-    >>> noise, one = rng.standard_normal((50, 200)), rng.standard_normal((50, 1))
-    >>> shrinkage_of(noise) > 0.9, shrinkage_of(one + 0.1 * noise) < 0.1
-    (True, True)
-    """
-    spread = rest.std(axis=0)
-    columns = (rest - rest.mean(axis=0))[:, spread > 0] / spread[spread > 0]
-    n, p = columns.shape
-    between = columns @ columns.T
-    size = np.sum(between**2) / n**2  # of S
-    apart = np.sum(np.diag(between) ** 2) / n - size
-    return float(np.clip(apart / n / max(size - p, 1e-300), 0.0, 1.0))
-
-
 def _spread_over(study: Study, n_rows: int, rng: Generator) -> Indices:
     """Rows whose targets are spread as those of all rows: each as often as any other, but one."""
-    n = study.target.n_rows
+    n, left = study.target.n_rows, n_rows % study.target.n_rows
     values = study.target.values.reshape(n, -1)[:, 0]
     order = np.lexsort((rng.random(n), values))
-    whole = np.repeat(order, n_rows // n)
-    ends = np.linspace(0, n, n_rows % n + 1)
-    places = ends[:-1] + rng.random(len(ends) - 1) * np.diff(ends)
-    return rng.permutation(np.concatenate([whole, order[places.astype(np.intp)]]))
+    ends = np.floor(np.linspace(0, n, left + 1) + rng.random()).astype(np.intp)
+    places = ends[:-1] + np.floor(rng.random(left) * np.diff(ends)).astype(np.intp)
+    return rng.permutation(np.concatenate([np.repeat(order, n_rows // n), order[places]]))
+
+
+def _in_whole_groups(codes: Indices, n_rows: int, rng: Generator) -> tuple[Indices, Indices]:
+    """Rows of groups in random order, and which group each is of; the last one may be cut off.
+
+    Groups that are drawn again are new groups.
+    """
+    n, n_groups = len(codes), int(codes.max()) + 1
+    turns = [rng.permutation(n_groups)[codes] + turn * n_groups for turn in range(-(-n_rows // n))]
+    drawn = np.concatenate(turns)
+    order = np.argsort(drawn, kind="stable")[:n_rows]
+    return order % n, np.unique(drawn[order], return_inverse=True)[1].ravel()

@@ -45,7 +45,7 @@ def words_of_check(check: TableCheck) -> Iterator[str]:
 def words_of_power(check: TableCheck) -> Iterator[str]:
     """For each form which effects are detected, and which ones an empty answer speaks against."""
     for form in check.forms:
-        yield f"{smallest_effect(check, form)} {ruled_out(check, form)}"
+        yield f"{smallest_effect(check, form)} {ruled_out(check, form)}".strip()
 
 
 def doubts_of_check(check: TableCheck) -> list[str]:
@@ -89,9 +89,11 @@ def smallest_effect(check: TableCheck, form: str, layer: str = "") -> str:
     """The smallest effect of a form that is detected, in a layer, with a power of 80%."""
     from .account import CHANCE
 
-    found, what = check.smallest(form, layer=layer), FORMS[form]
+    found, what, tried = check.smallest(form, layer=layer), FORMS[form], check.tried(form)
+    if not tried:
+        return f"No fit was left for {_with_article(what).lower()}."
     if np.isinf(found.at):
-        largest = max(cell.share for cell in check.cells if cell.form == form)
+        largest = max(cell.share for cell in tried)
         return (
             f"No {what} is detected with {CHANCE:.0%} power, even if it explains "
             f"{percent(largest)} of {_variance(check)}."
@@ -108,6 +110,8 @@ def ruled_out(check: TableCheck, form: str) -> str:
     from .account import SURELY
 
     found = check.smallest(form, SURELY)
+    if not check.tried(form):
+        return ""
     if np.isinf(found.at):
         return "An empty answer rules out no such effect that was tried."
     return (
@@ -153,16 +157,18 @@ def words_of_plan(plan: SamplePlan) -> Iterator[str]:
         if form != "line":
             effects = f"{'U-shaped' if form == 'bend' else 'interaction'} {effects}"
         effects += as_ratio(plan, share, form, n_effects)
-        if np.isinf(found.at):
-            most = max(cell.n_rows for cell in plan.cells)
-            yield f"{most:,} rows are not enough to detect {CHANCE:.0%} of {effects}."
+        tried = [cell.n_rows for cell in plan.tried(form) if cell.share == share]
+        if not tried:
+            yield f"No fit was left for {effects}."
+        elif np.isinf(found.at):
+            yield f"{max(tried):,} rows are not enough to detect {CHANCE:.0%} of {effects}."
         else:
             least = " or fewer" if found.first else f" (95% interval {_rows(found)})"
             yield f"{found.at:,.0f} rows{least} are needed to detect {CHANCE:.0%} of {effects}."
     if plan.n_pilot and max(cell.n_rows for cell in plan.cells) > plan.n_pilot:
         yield (
             f"Beyond the {plan.n_pilot:,} rows of the pilot, rows were simulated with its "
-            "correlations, shrunk towards none."
+            "correlations, weak ones shrunk towards none."
         )
     yield f"{_counted(plan.n_fits, 'fit')}, {plan.seconds:.0f} s, {STOPPED[plan.stopped]}."
 

@@ -57,15 +57,14 @@ def strength_within(
     covariates, `noise` is the share of these in the scores. Found in steps, from draws that all
     steps share.
     """
+    size, strength = float(signal @ signal), 1.0
     draws = [noise * rng.permutation(rest) for _ in range(N_DRAWN)]
-    by_chance = [deal_by_rank(rest, drawn, strata) @ signal for drawn in draws]
-    strength = 1.0
+    by_chance = np.mean([deal_by_rank(rest, drawn, strata) @ signal for drawn in draws])
     for _ in range(N_STEPS):
         scores = (strength * signal + drawn for drawn in draws)
-        gained = [deal_by_rank(rest, mine, strata) @ signal for mine in scores]
-        gain = np.mean(gained) - np.mean(by_chance)
-        strength *= signal @ signal / max(gain, signal @ signal / MOST_STRENGTH)
-        strength = float(np.clip(strength, 1.0, MOST_STRENGTH))
+        gained = np.mean([deal_by_rank(rest, mine, strata) @ signal for mine in scores]) - by_chance
+        strength *= size / max(float(gained), size / MOST_STRENGTH)
+        strength = min(max(strength, 1.0), MOST_STRENGTH)
     return strength
 
 

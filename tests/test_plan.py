@@ -12,7 +12,8 @@ from smrmr import Recipe
 from smrmr.data.study import read_study
 from smrmr.problems import Problem
 from smrmr.trials.copula import Copula
-from smrmr.trials.sources import Pilot, Simulated, quantiles
+from smrmr.trials.quantiles import quantiles
+from smrmr.trials.sources import Pilot, Simulated
 
 MANY = 4000
 
@@ -94,7 +95,8 @@ def test_what_covariates_predict_stays_with_their_rows():
 
 def pilot_of(X, y, target="auto"):
     study = read_study(X, y, target)
-    return Pilot(study, np.arange(study.columns.n_columns))
+    copula = Copula.of(study.columns.values, study.adjustment.basis)
+    return Pilot(study, np.arange(study.columns.n_columns), copula)
 
 
 def test_up_to_its_number_rows_of_the_pilot_are_drawn_once():

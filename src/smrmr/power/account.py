@@ -96,6 +96,21 @@ class Trials:
         """Forms of the planted effects, each once."""
         return tuple(dict.fromkeys(cell.form for cell in self.cells if cell.form))
 
+    def tried(self, form: str) -> list[Cell]:
+        """Cells of a form that were fitted at least once.
+
+        Parameters
+        ----------
+        form
+            ``"line"``, ``"bend"`` or ``"pair"``.
+
+        Returns
+        -------
+        list of Cell
+            Those of `cells`, in order.
+        """
+        return [self.cells[c] for c in np.unique(self.cell_of) if self.cells[c].form == form]
+
     @property
     def ratio(self) -> str:
         """What the ratio of an effect is called; empty where the target is numbers."""

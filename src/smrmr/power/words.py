@@ -10,7 +10,7 @@ import numpy as np
 from .rates import Crossing, Rate
 
 if TYPE_CHECKING:
-    from .account import Cell, SamplePlan, TableCheck, Trials
+    from .account import SamplePlan, TableCheck, Trials
 
 FORMS = {  # in words: what an effect is called
     "line": "linear effect",
@@ -55,7 +55,7 @@ def words_of_power(check: TableCheck) -> Iterator[str]:
 
 def forms_tried(check: TableCheck) -> list[str]:
     """Forms of effects that some fit had: not all, where time was short."""
-    return [form for form in check.forms if _tried(check, form)]
+    return [form for form in check.forms if check.tried(form)]
 
 
 def doubts_of_check(check: TableCheck) -> list[str]:
@@ -118,7 +118,7 @@ def smallest_effect(check: TableCheck, form: str, layer: str = "") -> str:
 
     found, what = check.smallest(form, layer=layer), FORMS[form]
     if np.isinf(found.at):
-        largest = max(cell.share for cell in _tried(check, form))
+        largest = max(cell.share for cell in check.tried(form))
         return (
             f"No {what} is detected with {CHANCE:.0%} power, even if it explains "
             f"{percent(largest)} of {_variance(check)}."
@@ -138,7 +138,7 @@ def ruled_out(check: TableCheck, form: str) -> str:
 
     found, what = check.smallest(form, SURELY), FORMS[form]
     if np.isinf(found.at):
-        largest = max(cell.share for cell in _tried(check, form))
+        largest = max(cell.share for cell in check.tried(form))
         return (
             f"An empty answer speaks against no {what} that was tried, up to {percent(largest)} of "
             "the variance."
@@ -178,17 +178,11 @@ def what_was_planted(check: TableCheck) -> str:
 def _numbers_planted(check: TableCheck, form: str) -> str:
     """How many effects of each strength: 5 effects of 5% or 10%, or 1 effect of 30%."""
     shares: dict[int, list[str]] = {}
-    for cell in _tried(check, form):
+    for cell in check.tried(form):
         shares.setdefault(cell.n_effects, []).append(percent(cell.share))
     return ", or ".join(
         f"{_counted(n, 'effect')} of {_joined(some, 'or')}" for n, some in shares.items()
     )
-
-
-def _tried(trials: Trials, form: str) -> list[Cell]:
-    """What was planted of a form in some fit."""
-    fitted = set(trials.cell_of.tolist())
-    return [cell for c, cell in enumerate(trials.cells) if cell.form == form and c in fitted]
 
 
 def words_of_plan(plan: SamplePlan) -> Iterator[str]:
@@ -197,7 +191,7 @@ def words_of_plan(plan: SamplePlan) -> Iterator[str]:
 
     for form, share, n_effects in plan.effects():
         found = plan.rows_needed(form, share)
-        tried = [cell.n_rows for cell in _tried(plan, form) if cell.share == share]
+        tried = [cell.n_rows for cell in plan.tried(form) if cell.share == share]
         effects = f"effects that explain {percent(share)} of {_variance(plan)}"
         if form != "line":
             effects = f"{'U-shaped' if form == 'bend' else 'interaction'} {effects}"

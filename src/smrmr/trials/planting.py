@@ -98,9 +98,9 @@ def _draw_effects(
     if len(found) >= cell.n_effects:
         return found[: cell.n_effects]
     raise Problem(
-        f"the {len(candidates)} features that may have an effect allow {len(found)} of form "
-        f"{cell.form!r} that vary, and {cell.n_effects} are to be planted.",
-        "An effect is adjusted for covariates and groups of rows.",
+        f"too few features to plant effects of form {cell.form!r} on: {len(candidates)}, which "
+        f"allow {len(found)} that vary, and {setting('n_effects', cell.n_effects)}.",
+        "Effects are adjusted for covariates and groups of rows.",
         f"Lower {setting('n_effects')}, name more features in {setting('plant_on')}, or leave out "
         "this form.",
     )
@@ -166,6 +166,11 @@ def candidates_of(study: Study, groups: Groups, plant_on: Any) -> Indices:
             )
         return np.asarray(found)
     named = positions_of(study.columns, plant_on, "plant_on")
+    if not len(named):
+        raise Problem(
+            f"{setting('plant_on', plant_on)} names no feature.",
+            cure=f"Name one, or use {setting('plant_on', 'all')}.",
+        )
     found = np.unique(groups.copies.leaders[named])
     if untested := [study.columns.name(k) for k in np.setdiff1d(found, tested)]:
         raise Problem(

@@ -12,6 +12,8 @@ from .arrays import read_array, read_numbers
 from .dealing import deal_by_rank, scores_given, strength_within
 from .protocol import Planting, Target, TargetColumns
 
+TIE_BREAK = 1e-9  # of scores, beyond rounding: rows of equal scores have no order
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -70,6 +72,7 @@ class Numbers:
             for mine, its_rest in zip(signal, rest, strict=True):
                 mine *= strength_within(mine, its_rest, planting.noise, strata, rng)
         scores = fitted + signal + planting.noise * rest[:, rng.permutation(target.n_rows)]
+        scores += TIE_BREAK * rng.standard_normal(scores.shape)
         dealt = [
             deal_by_rank(values, mine, strata) for values, mine in zip(outputs, scores, strict=True)
         ]

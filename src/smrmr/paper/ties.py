@@ -1,4 +1,7 @@
-"""Turns columns into normal scores; where values are tied, draws them from a joint latent model."""
+"""Turns columns into normal scores; where values are tied, draws them from a joint latent model.
+
+Tied are equal values here: those who call settle near ties first.
+"""
 
 from typing import Any
 

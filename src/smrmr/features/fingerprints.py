@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.ranks import begins_run
 from ..data.scaling import unit_scale
 from ..measures.coding_loops import code_small_integers
 from ..types import Indices, Mask, Matrix
@@ -58,15 +59,13 @@ def fingerprints(
     digest, ranked_digest = (np.zeros((k, 2), dtype=np.uint64) for _ in range(2))
     for which in _some(np.flatnonzero(levels == 0), len(values)):
         some = np.ascontiguousarray(rows[which], dtype=np.float64)
-        doubled = ranks(which, some)
-        codes[which], levels[which] = _coded(doubled)
-        rest = levels[which] == 0
-        which, some, doubled = which[rest], some[rest], doubled[rest]
+        ranked = np.flatnonzero(_are_ranked(some, by_rank))
+        own, doubled = which[ranked], ranks(which[ranked], some[ranked])
+        codes[own], levels[own] = _coded(doubled)
+        own, doubled = own[levels[own] == 0], doubled[levels[own] == 0]
+        ranked_places[own], ranked_digest[own] = _placed_by_rank(doubled, probes)
+        which, some = which[levels[which] == 0], some[levels[which] == 0]
         places[which], digest[which], constant[which] = _placed(some, probes)
-        if not by_rank:
-            tied = have_ties(doubled.T)
-            which, doubled = which[tied], doubled[tied]
-        ranked_places[which], ranked_digest[which] = _placed_by_rank(doubled, probes)
     few = levels > 0
     for which in _some(np.flatnonzero(few), len(values)):
         levels_from_middle = 2 * codes[which].astype(np.int64)
@@ -81,10 +80,11 @@ def _some(which: Indices, n: int) -> list[Indices]:
     return np.split(which, range(max(1, AT_ONCE // n), len(which), max(1, AT_ONCE // n)))
 
 
-def have_ties(values: NDArray[Any]) -> Mask:
-    """Which columns hold some value twice."""
-    ordered = np.sort(values, axis=0)
-    return np.asarray((ordered[1:] == ordered[:-1]).any(axis=0))
+def _are_ranked(rows: Matrix, by_rank: bool) -> Mask:
+    """Which rows are compared by rank: all, or those with ties and those that are short."""
+    if by_rank or rows.shape[1] <= CODED_LEVELS:
+        return np.ones(len(rows), np.bool_)
+    return np.asarray(~begins_run(np.sort(rows, axis=1)).all(axis=1))
 
 
 def _coded(doubled: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

@@ -12,12 +12,11 @@ from ..data.columns import Columns
 from ..data.ranks import settled
 from ..data.scaling import unit_columns
 from ..features.copies import Copies, signs_against
-from ..features.fingerprints import have_ties
 from ..settings import ComparesBySettings, as_numbers, check_choice
 from ..types import Indices, Mask, Matrix, Vector
 from .covariance import ESTIMATES, check_covariance, estimate
 from .decorrelation import DECORRELATIONS, decorrelation
-from .ties import break_ties, normal_scores
+from .ties import break_ties, have_ties, normal_scores
 
 
 @dataclass(frozen=True, eq=False)

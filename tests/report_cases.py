@@ -18,7 +18,10 @@ import pandas as pd
 
 from recipes import recipe
 from smrmr import Recipe, Selection, select, simulate
+from smrmr.power.account import TableCheck
 from smrmr.report import write_report
+from smrmr.trials.effects import STRENGTHS
+from trials_by_hand import ALARM, CLEAN, made
 
 CELL_TYPES = (
     "CD4+/CD45RA+/CD25- Naive T",
@@ -142,6 +145,38 @@ def covariates() -> Selection:
     )
 
 
+def checked() -> Selection:
+    """A check of three forms of effects, the level of which holds."""
+    found = one_finding()
+    power = {
+        "line": (0.1, 0.4, 0.9, 1, 1),
+        "bend": (0, 0, 0.6, 1, 1),
+        "pair": (0, 0.1, 0.2, 0.7, 1),
+    }
+    planted = [
+        (form, share, 5, 120, [found_of_five(5 * shares[i])] * 4)
+        for form, shares in power.items()
+        for i, share in enumerate(STRENGTHS)
+    ]
+    check = made(TableCheck, planted, [CLEAN] * 19 + [ALARM], level=LEVEL)
+    return replace(found, table_check=check)
+
+
+def level_broken() -> Selection:
+    """A check of one form that finds too much, by odds ratio."""
+    planted = [
+        ("line", share, 1, 160, [(1, int(share > 0.1), 1 + int(share > 0.1), 1)] * 8)
+        for share in STRENGTHS
+    ]
+    check = made(TableCheck, planted, [CLEAN] * 8 + [ALARM] * 12, target="classes", level=LEVEL)
+    return replace(two_classes(), table_check=check)
+
+
+def found_of_five(n: float) -> tuple[int, int, int, int]:
+    """Outcome of a fit that finds so many of five effects, and nothing that is false."""
+    return 5, round(n), round(n), 0
+
+
 CASES: dict[str, Callable[[], Selection]] = {
     one.__name__: one
     for one in (
@@ -158,6 +193,8 @@ CASES: dict[str, Callable[[], Selection]] = {
         draws,
         knockoffs,
         covariates,
+        checked,
+        level_broken,
     )
 }
 

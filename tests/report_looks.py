@@ -31,6 +31,7 @@ LOOKS = [
     ("numbers", "dark"),
     ("empty", "dark"),
     ("groups", "narrow"),
+    ("level_broken", "narrow"),
     ("ten_classes", "narrow"),
     ("counts", "print"),
     ("sixty_findings", "print"),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from pandas.testing import assert_frame_equal
 from scipy import sparse
 
 import smrmr
@@ -173,6 +174,23 @@ def test_everything_survives_a_file(control, adata, tmp_path):
     assert there["level"] == 0.2
     assert "Features were selected with SmRMR" in there["methods"]
     assert "label" in there["statement"] or there["target"] == "label"
+
+
+def test_a_check_is_written_beside_the_answer(adata, tmp_path):
+    """Oracle: `smrmr.check` of the same values in a frame, with the same covariates and groups."""
+    how = {"n_fits": 3, "strengths": 0.5, "n_effects": 1}
+    found = smrmr.anndata.select(
+        adata, "size", covariates=["batch"], groups="donor", recipe=LEVEL, check=how
+    )
+    about = {"covariates": adata.obs[["batch"]], "groups": adata.obs["donor"]}
+    ours = smrmr.check(frame_of(adata), adata.obs["size"], LEVEL, **about, **how)
+    assert_array_equal(found.table_check.outcomes, ours.outcomes)
+    adata.write_h5ad(tmp_path / "a.h5ad")
+    there = anndata.read_h5ad(tmp_path / "a.h5ad").uns["smrmr"]
+    assert there["check"] == str(found.table_check)
+    for name, table in (("power", ours.to_frame()), ("levels", ours.levels())):
+        assert_frame_equal(there[f"check_{name}"].reset_index(drop=True), table, check_dtype=False)
+    assert "Level and power were measured on the same table, in 3 fits" in there["methods"]
 
 
 @pytest.mark.parametrize(

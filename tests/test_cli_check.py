@@ -143,11 +143,12 @@ def test_the_terminal_says_the_check_first_and_where_the_report_is_last():
         .sort_index()
     )
     rows = [re.split(r"\s*│\s*", line.strip()) for line in lines if "│" in line]
+    forms = {"linear": "line", "U-shaped": "bend"}
     assert [row[:2] for row in rows[:4]] == [
-        [form, share] for form in ("line", "bend") for share in ("30%", "60%")
+        [form, share] for form in forms for share in ("30%", "60%")
     ]
     for form, share, found, alone, n in rows[:4]:
-        expected = power.loc[form, float(share[:-1]) / 100]
+        expected = power.loc[forms[form], float(share[:-1]) / 100]
         assert _percent(found) == pytest.approx(expected["power"]["signals"], abs=0.006)
         assert _percent(alone) == pytest.approx(expected["power"]["associated"], abs=0.006)
         assert int(n) == expected["n_fits"]["signals"]
@@ -195,11 +196,13 @@ def test_an_empty_answer_names_a_check_that_runs_with_the_same_options():
     """Oracle: settings in the answers of both commands; nothing is selected from noise."""
     arguments = [*TABLE, "--drop", "g6", "--drop", "g7", "--alike", "0.8", "--no-accuracy"]
     told = done("select", *arguments, "--fdr", "0.01", "--rule", "holm", "--on-empty", "raise")
-    first = told.stdout.split("What next:")[1].strip().splitlines()[:2]
-    assert first[1].strip() == "(which effects this table could have shown, in a minute or two)"
-    program, *words = shlex.split(first[0])
-    assert (program, words[0]) == ("smrmr", "check")
+    first = [*map(str.strip, told.stdout.split("What next:")[1].strip().splitlines()[:4])]
+    assert first[1] == "(which effects this table could have shown, in a minute or two)"
+    assert first[3] == "(how many rows it takes to find them)"
+    (program, *words), (same_program, *later) = map(shlex.split, first[::2])
+    assert (program, words[0], same_program, later[0]) == ("smrmr", "check", "smrmr", "plan")
     done(*words, "--fits", 2, "--strengths", 0.5)
+    done(*later, "--fits", 2, "--n-rows", 20)
     one, other = (
         json.loads((Path(folder) / "selection.json").read_text())
         for folder in ("smrmr-table", "smrmr-table-check")

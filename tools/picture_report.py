@@ -1,4 +1,6 @@
-"""Takes the picture of a report that README and site show; needs chromium and Pillow.
+"""Takes the pictures of a report and of a check that README and site show.
+
+Needs chromium and Pillow.
 
 python tools/picture_report.py
 """
@@ -9,11 +11,12 @@ import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import matplotlib.pyplot as plt
 from PIL import Image
 
 import smrmr
 
-PICTURE = Path(__file__).parents[1] / "docs" / "_static" / "report.png"
+STATIC = Path(__file__).parents[1] / "docs" / "_static"
 WIDTH, HEIGHT, COLOURS = 1000, 900, 64
 
 
@@ -28,8 +31,22 @@ def take_picture() -> None:
         size = (f"--window-size={WIDTH},{HEIGHT}", "--force-device-scale-factor=1.5")
         where = (f"--user-data-dir={folder}/profile", f"--screenshot={taken}", page.as_uri())
         subprocess.run(["chromium", *quiet, *offline, *size, *where], check=True)
-        Image.open(taken).convert("RGB").quantize(COLOURS).save(PICTURE, optimize=True)
+        Image.open(taken).convert("RGB").quantize(COLOURS).save(
+            STATIC / "report.png", optimize=True
+        )
+
+
+def draw_check() -> None:
+    """Power on the example table."""
+    table = smrmr.load_example()
+    X, y = table.drop(columns="response"), table["response"]
+    found = smrmr.check(X, y, smrmr.Recipe(n_jobs=2), forms=("line", "bend"), n_fits=200)
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    found.plot(axes)
+    figure.savefig(STATIC / "check.png", dpi=130)
+    print(found)
 
 
 if __name__ == "__main__":
     take_picture()
+    draw_check()

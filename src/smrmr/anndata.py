@@ -1,7 +1,7 @@
 """Selects features of an AnnData object, and writes p-values and selection into it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -48,6 +48,7 @@ def select(
     rng: int | Generator | None = None,
     copy: bool = False,
     progress: Progress | None = None,
+    check: Mapping[str, Any] | None = None,
 ) -> Any:
     """Select features of an AnnData object that are associated with a column of its obs.
 
@@ -77,6 +78,8 @@ def select(
         As in `smrmr.select`.
     copy
         Write into a copy, and return it.
+    check
+        Arguments of `smrmr.check`, such as ``{"minutes": 5}``: level and power are measured too.
 
     Returns
     -------
@@ -93,8 +96,9 @@ def select(
         it was done; its ``"markers"`` are, by class, the features that are higher in it, best
         first, as `Selection.markers` has them, and ``"markers_alone"`` those that are when each is
         looked at alone; its ``"pairs"`` are the table of pairs that act together, as
-        `Selection.pairs` has them. A slash in the name of a class becomes a bar, for names in files
-        cannot hold it.
+        `Selection.pairs` has them. With `check` its ``"check"`` says what was measured, and
+        ``"check_power"`` and ``"check_levels"`` are tables of it. A slash in the name of a class
+        becomes a bar, for names in files cannot hold it.
 
     Raises
     ------
@@ -133,17 +137,23 @@ def select(
     if isinstance(features, np.ndarray):
         features = pd.DataFrame(features, columns=[names[k] for k in left], copy=False)
     y = known["target"]
+    values = y[outputs[0]] if len(y) == 1 else pd.DataFrame(y)
+    of_rows: dict[str, Any] = {
+        "covariates": known["covariates"] or None,
+        "groups": known["groups"][groups] if groups else None,
+        "aggregate": aggregate,
+        "progress": progress,
+    }
     found = pipeline.select(
         features,
-        y[outputs[0]] if len(y) == 1 else pd.DataFrame(y),
+        values,
         recipe,
         rng,
-        covariates=known["covariates"] or None,
-        groups=known["groups"][groups] if groups else None,
-        aggregate=aggregate,
         coordinates=pd.DataFrame(known["coordinates"]) if places else None,
-        progress=progress,
+        **of_rows,
     )
+    if check is not None:
+        found = found.check(features, values, recipe, **of_rows, **check)
     found = replace(found, source={"target column": " and ".join(outputs), **found.source})
     if adata.is_view:
         adata.var = adata.var.copy()  # by which it becomes data of its own
@@ -259,7 +269,17 @@ def _account(found: Selection) -> dict[str, Any]:
         "n_features": found.n_features,
         "pairs": found.findings("pairs"),
         **_markers(found),
+        **_check_of(found),
     }
+
+
+def _check_of(found: Selection) -> dict[str, Any]:
+    """What was measured on the table, in words and as tables; nothing if it was not."""
+    checked = found.table_check
+    if checked is None:
+        return {}
+    tables = {"check_power": checked.to_frame(), "check_levels": checked.levels()}
+    return {"check": str(checked), **tables}
 
 
 def _markers(found: Selection) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from rich.table import Table
 from ..conditional.evidence import ConditionalEvidence
 from ..data.messages import named
 from ..power.account import LAYERS, TableCheck, Trials, layer_of, ratio_of
-from ..power.rates import Rate
-from ..power.words import percent
+from ..power.words import SHORT, percent, written_shortly
 from ..report.statement import statement
 from ..report.words import about_columns, counts_by_level, level_that_selects, near_miss_pairs, say
 from ..selection import Selection
@@ -26,6 +25,7 @@ MOST_IN_SET = 2  # members of a credible set that are named
 MOST_IN_PANEL = 10  # features of the panel that are named
 MOST_PAIRS = 5  # pairs that are named
 MOST_ASSOCIATED = 5  # associated features that are listed where nothing is selected
+RATIO = {"odds ratio": "OR", "hazard ratio": "HR"}  # where there is room for no more
 LABELS = {  # heads of columns, short enough for a terminal
     "p_value": "p given others",
     "p_value_alone": "p alone",
@@ -176,18 +176,19 @@ def show_power(trials: Trials, by_rows: bool) -> None:
             continue
         found, alone = trials.power(c, layer_of(cell.form)), trials.power(c, "associated")
         row: dict[str, Any] = {"rows": f"{cell.n_rows:,}"} if by_rows else {}
-        row |= {"form": cell.form, "share": percent(cell.share)}
+        row |= {"form": SHORT[cell.form], "share": percent(cell.share)}
         if trials.ratio:
-            row[trials.ratio] = f"{ratio_of(trials.target, cell.share, cell.n_effects):.2f}"
+            row[RATIO[trials.ratio]] = f"{ratio_of(trials.target, cell.share, cell.n_effects):.2f}"
         row |= {
-            "power": _written_rate(found),
+            "found": written_shortly(found) or "-",
             "associated": percent(alone.mean) if alone.n else "-",
             "fits": found.n,
         }
         rows.append(row)
-    title = "Power (95% interval): signals" + (
-        ", pairs of form pair" if "pair" in trials.forms else ""
-    )
+    among = "pairs" if trials.forms == ("pair",) else "signals"
+    if "pair" in trials.forms and among == "signals":
+        among += ", interactions among pairs"
+    title = f"Power (95% interval): effects found among {among}"
     Console().print(drawn(pd.DataFrame(rows), title=title, title_justify="left"))
 
 
@@ -196,16 +197,10 @@ def show_levels(check: TableCheck) -> None:
     rows = []
     for layer in LAYERS:
         attained, by_chance = check.attained_fdr(layer), check.any_false(layer)
-        row = {"layer": layer, "attained FDR": _written_rate(attained)}
-        rows.append(row | {"shuffled targets with findings": _written_rate(by_chance)})
+        row = {"layer": layer, "attained FDR": written_shortly(attained) or "-"}
+        rows.append(row | {"shuffled targets with findings": written_shortly(by_chance) or "-"})
     title = f"False findings (95% interval), level {check.level:g}"
     Console().print(drawn(pd.DataFrame(rows), title=title, title_justify="left"))
-
-
-def _written_rate(rate: Rate) -> str:
-    if not rate.n:
-        return "-"
-    return f"{percent(rate.mean)} ({percent(rate.low)} to {percent(rate.high)})"
 
 
 def next_steps(
@@ -216,10 +211,11 @@ def next_steps(
         return []
 
     def again(word: object, **changes: Any) -> str:
-        command = "check" if word == "check" else "select"
+        command = word if word in ("check", "plan") else "select"
         return _command(context, command, {**options, **changes, "out": f"{folder}-{word}"})
 
     steps = {again("check"): "which effects this table could have shown, in a minute or two"}
+    steps[again("plan")] = "how many rows it takes to find them"
     level = level_that_selects(found)
     if level is not None:
         n = len(found.at(level, "none").selected)

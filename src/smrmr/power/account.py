@@ -96,6 +96,21 @@ class Trials:
         """Forms of the planted effects, each once."""
         return tuple(dict.fromkeys(cell.form for cell in self.cells if cell.form))
 
+    def tried(self, form: str) -> list[Cell]:
+        """Cells of a form that were fitted at least once.
+
+        Parameters
+        ----------
+        form
+            ``"line"``, ``"bend"`` or ``"pair"``.
+
+        Returns
+        -------
+        list of Cell
+            Those of `cells`, in order.
+        """
+        return [self.cells[c] for c in np.unique(self.cell_of) if self.cells[c].form == form]
+
     @property
     def ratio(self) -> str:
         """What the ratio of an effect is called; empty where the target is numbers."""
@@ -198,14 +213,15 @@ class Trials:
 
     def _crossing(self, cells: list[int], places: list[float], layer: str, at: float) -> Crossing:
         """Where power over some cells, in order of their places, reaches a chance."""
-        counts, shares = self._counts(layer), []
-        for c in cells:
+        counts, tried = self._counts(layer), []
+        for c, place in zip(cells, places, strict=True):
             mine = counts[(self.cell_of == c) & (counts[:, PLANTED] > 0)]
-            shares.append(_shares(mine, FOUND, PLANTED))
-        tried = [i for i, some in enumerate(shares) if some.size]
+            if len(mine):
+                tried.append((place, _shares(mine, FOUND, PLANTED), _mean(mine[:, PLANTED])))
         if not tried:
             return Crossing(np.inf, np.inf, np.inf, False)
-        return crossing_of(np.array([places[i] for i in tried]), [shares[i] for i in tried], at)
+        where, shares, sizes = zip(*tried, strict=True)
+        return crossing_of(np.array(where), shares, at, sizes)
 
 
 @dataclass(frozen=True, eq=False)

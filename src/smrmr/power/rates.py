@@ -11,7 +11,7 @@ from scipy.special import betaincinv
 from ..types import Matrix, Vector
 
 CONFIDENCE = 0.95
-N_RESAMPLED = 400  # draws of trials behind the interval of a crossing
+N_DRAWN = 400  # curves behind the interval of a crossing
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,21 @@ def rate_of(shares: Vector, size: float = 1.0, confidence: float = CONFIDENCE) -
     n = len(shares)
     if not n:
         return Rate(0.5, 0.0, 1.0, 0)
-    mean = float(np.mean(shares))
+    mean, tail = float(np.mean(shares)), (1 - confidence) / 2
+    yes, no = _answers(shares, size)
+    low = 0.0 if mean == 0 else float(betaincinv(yes, no, tail))
+    high = 1.0 if mean == 1 else float(betaincinv(yes, no, 1 - tail))
+    return Rate(mean, min(low, mean), max(high, mean), n)
+
+
+def _answers(shares: Vector, size: float) -> tuple[float, float]:
+    """As many answers yes and no as shares tell as much as, and half of one each."""
+    n, mean = len(shares), float(np.mean(shares))
     middle = (np.sum(shares) + 0.5) / (n + 1)
     single = middle * (1 - middle)
     variance = (np.sum((shares - mean) ** 2) + single) / n
     answers = n * float(np.clip(single / variance, 1.0, max(size, 1.0)))
-    tail = (1 - confidence) / 2
-    yes, no = mean * answers + 0.5, (1 - mean) * answers + 0.5
-    low = 0.0 if mean == 0 else float(betaincinv(yes, no, tail))
-    high = 1.0 if mean == 1 else float(betaincinv(yes, no, 1 - tail))
-    return Rate(mean, min(low, mean), max(high, mean), n)
+    return mean * answers + 0.5, (1 - mean) * answers + 0.5
 
 
 @dataclass(frozen=True)
@@ -86,12 +91,16 @@ class Crossing:
 
 
 def crossing_of(
-    places: Vector, shares: Sequence[Vector], chance: float, confidence: float = CONFIDENCE
+    places: Vector,
+    shares: Sequence[Vector],
+    chance: float,
+    sizes: Sequence[float],
+    confidence: float = CONFIDENCE,
 ) -> Crossing:
     """Where a curve that does not fall, through the means of shares, reaches a chance.
 
-    Between places it is straight on a log scale. The interval comes from trials drawn again, with
-    replacement, at every place.
+    Between places it is straight on a log scale. The interval comes from curves drawn from the beta
+    distributions of which the intervals of `rate_of` are.
 
     Parameters
     ----------
@@ -101,6 +110,8 @@ def crossing_of(
         For each place one share per trial.
     chance
         The power to reach.
+    sizes
+        For each place of how many features a share is, as in `rate_of`.
     confidence
         Of the interval.
 
@@ -111,7 +122,7 @@ def crossing_of(
 
     Examples
     --------
-    >>> found = crossing_of(np.array([0.1, 0.4]), [np.full(5, 0.6), np.full(5, 1.0)], 0.8)
+    >>> found = crossing_of(np.array([0.1, 0.4]), [np.full(5, 0.6), np.full(5, 1.0)], 0.8, [1, 1])
     >>> round(found.at, 6), found.first
     (0.2, False)
     """
@@ -119,16 +130,11 @@ def crossing_of(
     means = np.array([np.mean(some) for some in shares])
     at = _crossing(places, rising(means, weights), chance)
     rng = np.random.default_rng(0)  # the same for all data
-    again = np.stack(
-        [
-            rng.choice(some, (N_RESAMPLED, len(some))).mean(axis=1)
-            for some in map(_with_one_more, shares)
-        ],
-        axis=1,
-    )
-    found = np.sort([_crossing(places, rising(draw, weights), chance) for draw in again])
+    of_places = zip(shares, sizes, strict=True)
+    drawn = np.stack([rng.beta(*_answers(*place), N_DRAWN) for place in of_places], axis=1)
+    found = np.sort([_crossing(places, rising(curve, weights), chance) for curve in drawn])
     tail = (1 - confidence) / 2
-    low, high = found[int(tail * N_RESAMPLED)], found[int((1 - tail) * N_RESAMPLED) - 1]
+    low, high = found[int(tail * N_DRAWN)], found[int((1 - tail) * N_DRAWN) - 1]
     return Crossing(at, min(float(low), at), max(float(high), at), bool(at <= places[0]))
 
 
@@ -145,11 +151,6 @@ def rising(means: Vector, weights: Vector) -> Vector:
         from_to[i, i:] = (sums[i + 1 :] - sums[i]) / (counts[i + 1 :] - counts[i])
     least = np.minimum.accumulate(from_to[:, ::-1], axis=1)[:, ::-1]  # over ends, of each start
     return np.array([least[: k + 1, k].max() for k in range(m)])
-
-
-def _with_one_more(shares: Vector) -> Vector:
-    """Shares and their smoothed mean, so that trials that all agree leave some doubt."""
-    return np.append(shares, (np.sum(shares) + 0.5) / (len(shares) + 1))
 
 
 def _crossing(places: Vector, curve: Vector, chance: float) -> float:

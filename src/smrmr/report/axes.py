@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .marks import Band, Boxes, Cells, Line, Mark, Plot, Points, Rule, Stems, Tick, Tiles
+from .marks import Band, Boxes, Cells, Intervals, Line, Mark, Plot, Points, Rule, Stems, Tick, Tiles
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,9 +48,31 @@ def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
     for axis, ticks in ((ax.xaxis, plot.x_ticks), (ax.yaxis, plot.y_ticks)):
         if ticks is not None:
             _name(axis, ticks)
-    if any(isinstance(mark, Line | Rule) and mark.label for mark in plot.marks):
+    upright = [mark for mark in plot.marks if isinstance(mark, Rule) and mark.vertical]
+    for rule in upright:
+        _name_upright(rule, ax)
+    if any(
+        isinstance(mark, Line | Rule) and mark.label for mark in plot.marks if mark not in upright
+    ):
         ax.legend(frameon=False)
     return ax
+
+
+def _name_upright(rule: Rule, ax: Axes) -> None:
+    """Write the name of an upright line at its top, on the side that has room."""
+    ax.get_xlim()  # which settles the limits
+    place = ax.transAxes.inverted().transform(ax.transData.transform((rule.at, 1.0)))[0]
+    left = place < 0.5
+    ax.annotate(
+        rule.label,
+        (rule.at, 1.0),
+        xycoords=("data", "axes fraction"),
+        xytext=(4 if left else -4, -4),
+        textcoords="offset points",
+        ha="left" if left else "right",
+        va="top",
+        parse_math=False,
+    )
 
 
 def _name(axis: Any, ticks: tuple[Tick, ...]) -> None:
@@ -76,9 +98,12 @@ def _add(mark: Mark, ax: Axes) -> None:
             shade = 0.12 if role == "wide" else 0.25
             colour = COLOURS.get(role, COLOURS["main"])
             ax.fill_between(x, *y, color=colour, alpha=shade, linewidth=0)
+        case Intervals(x, y, role):
+            ax.vlines(x, *y, color=COLOURS[role], alpha=0.5)
         case Rule(at, label, role, vertical):
             line = ax.axvline if vertical else ax.axhline
-            line(at, color=COLOURS[role], linestyle="--", linewidth=1, label=label)
+            label = "" if vertical else label
+            line(at, color=COLOURS[role], linestyle="--", linewidth=1, label=label or None)
         case Boxes(quartiles, _, lying):
             low, first, middle, third, high = quartiles.T
             places = range(len(quartiles))

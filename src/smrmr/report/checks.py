@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..power.words import level_attained
+from ..power.words import agrees, level_attained
 from ..problems import in_python
 from ..selection import Selection
 from .marks import short
@@ -97,7 +97,8 @@ def attained_verdict(selection: Selection) -> Verdict:
             f"The rates of false findings exceed it ({', '.join(found.broken)}): see What this "
             "table can tell."
         )
-    return fine(level_attained(found))
+    said = f"{level_attained(found)} {say(selection, 'unseen')}".strip()
+    return fine(said) if agrees(found) and not selection.row_checks.found else doubtful(said)
 
 
 def checked(selection: Selection, checks: Checks) -> list[tuple[str, Check, Verdict]]:

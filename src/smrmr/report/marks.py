@@ -44,6 +44,10 @@ class Band(Placed):
     """An area between two lines: `y` holds the lower and the upper one."""
 
 
+class Intervals(Placed):
+    """An upright line at each place: `y` holds the lower and the upper ends."""
+
+
 @dataclass(frozen=True)
 class Rule:
     """A line across the figure that others are compared with."""
@@ -85,7 +89,7 @@ class Tiles:
     tips: tuple[tuple[str, ...], ...]
 
 
-Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Band | Cells | Tiles
+Mark: TypeAlias = Points | Line | Stems | Rule | Boxes | Band | Intervals | Cells | Tiles
 
 
 @dataclass(frozen=True)

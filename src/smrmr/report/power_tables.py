@@ -1,15 +1,25 @@
 """Lists what a check of a table measured: rates of false findings by layer, power by strength."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..power.account import LAYERS, TableCheck, ratio_of
-from ..power.rates import Rate
-from ..power.words import doubts_of_check, level_attained, percent, words_of_power
+from ..power.words import (
+    SHORT,
+    doubts_of_check,
+    level_attained,
+    percent,
+    what_was_planted,
+    words_of_power,
+    written_shortly,
+)
 from ..selection import Selection
 from ..selection.pairs import pairs_of
 from .findings import Listing, as_listing
-from .power_plots import SHORT
+from .marks import short
+from .words import say
+
+LONGEST = 200  # of names of features that effects were planted on
 
 
 @dataclass(frozen=True)
@@ -17,6 +27,7 @@ class PowerSection:
     """What the section on power says, and its two tables."""
 
     doubts: list[str]
+    planted: str
     level: str
     sentences: list[str]
     rates: Listing
@@ -30,7 +41,8 @@ def power_section(selection: Selection) -> PowerSection | None:
         return None
     layers = [name for name in LAYERS if name != "pairs" or pairs_of(selection).n_tested]
     return PowerSection(
-        doubts_of_check(check),
+        [*doubts_of_check(check), *filter(None, [say(selection, "unseen")])],
+        what_was_planted(replace(check, planted_on=short(check.planted_on, LONGEST))),
         level_attained(check),
         [*words_of_power(check)],
         _rates(check, layers),
@@ -43,8 +55,10 @@ def _rates(check: TableCheck, layers: list[str]) -> Listing:
     return as_listing(
         {
             "layer": layers,
-            "attained FDR": [_written(check.attained_fdr(name)) for name in layers],
-            "shuffled target": [_written(check.any_false(name)) for name in layers],
+            "attained FDR": [
+                written_shortly(check.attained_fdr(name)) or "not known" for name in layers
+            ],
+            "shuffled target": [written_shortly(check.any_false(name)) for name in layers],
         }
     )
 
@@ -63,12 +77,5 @@ def _strengths(check: TableCheck, layers: list[str]) -> Listing:
     columns["fits"] = [check.power(c).n for c, _ in planted]
     for name in layers:
         if name != "pairs" or "pair" in check.forms:
-            columns[name] = [_written(check.power(c, name)) for c, _ in planted]
+            columns[name] = [written_shortly(check.power(c, name)) for c, _ in planted]
     return as_listing(columns)
-
-
-def _written(rate: Rate) -> str:
-    """A rate with its interval, nothing if it was not measured."""
-    if not rate.n:
-        return ""
-    return f"{percent(rate.mean)} ({percent(rate.low)} to {percent(rate.high)})"

@@ -51,9 +51,11 @@ def statement(selection: Selection, *, name_near_misses: bool = True) -> str:
     """
     empty = name_near_misses and not selection.selected.size
     rows = selection.near_misses().to_dict("records") if empty else []
+    failed = selection.table_check is not None and selection.table_check.broken
     parts = [
         headline(selection, lacking=say(selection, "lacking")),
-        say(selection, "conditions"),
+        "" if selection.selected.size else say(selection, "could_have_shown"),
+        "" if failed else say(selection, "conditions"),
         say(selection, "near_misses", rows=rows),
         say(selection, "near_miss_pairs", rows=near_miss_pairs(selection) if empty else []),
     ]

@@ -9,7 +9,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from ..decision import LEVELS
 from ..paper.threshold import fewest_selectable
-from ..power.words import level_attained, smallest_effect, what_was_planted
+from ..power.words import forms_tried, level_attained, level_failed, ruled_out, smallest_effect
 from ..recipe import Recipe
 from ..selection import Selection
 from ..selection.conditional import columns_by_direction
@@ -45,7 +45,11 @@ def environment(autoescape: bool) -> Environment:
     made.globals |= {"infinity": np.inf, "fewest_selectable": fewest_selectable}
     made.globals |= {"columns_by_direction": columns_by_direction, "zip": zip}
     made.globals |= {"level_attained": level_attained, "smallest_effect": smallest_effect}
-    made.globals |= {"what_was_planted": what_was_planted}
+    made.globals |= {
+        "level_failed": level_failed,
+        "ruled_out": ruled_out,
+        "forms_tried": forms_tried,
+    }
     made.globals |= {"pair_of": pair_of, "higher_class": higher_class}
     return made
 

@@ -8,9 +8,8 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any
 
-import numpy as np
-
-from ..data.study import Study, read_study
+from ..data.messages import named
+from ..data.study import Study
 from ..pipeline import groups_from
 from ..power.account import Cell, TableCheck
 from ..problems import Problem
@@ -20,7 +19,7 @@ from ..types import Data, Progress
 from .effects import STRENGTHS, Effects
 from .planting import candidates_of
 from .run import Budget, run_trials
-from .sources import Table
+from .sources import Table, read_table
 
 
 def check(
@@ -99,34 +98,59 @@ def check(
     (3, 3)
     """
     recipe = as_recipe(recipe)
-    study = read_study(
-        X,
-        y,
-        recipe.target,
-        covariates=covariates,
-        groups=groups,
-        aggregate=aggregate,
-        always_keep=recipe.always_keep,
-        only=recipe.only,
-        partners=recipe.partners,
-    )
+    study = read_table(X, y, recipe, covariates, groups, aggregate)
     effects = Effects(forms, strengths, n_effects, plant_on)
     budget = Budget(n_fits, minutes, precision)
     return check_from(study, recipe, rng, effects, budget, progress, run_dir)
 
 
 def check_selection(
-    selection: Selection, X: Data, y: Data, recipe: Recipe | None, rng: int, **how: Any
+    selection: Selection,
+    X: Data,
+    y: Data,
+    recipe: Recipe | None,
+    rng: int,
+    *,
+    covariates: Data = None,
+    groups: Data = None,
+    aggregate: str | None = None,
+    progress: Progress | None = None,
+    run_dir: str | os.PathLike[str] | None = None,
+    **how: Any,
 ) -> TableCheck:
     """Check the table that a selection is of, by its own settings; see `Selection.check`."""
     recipe = replace(_recipe_of(selection) if recipe is None else recipe, fdr=selection.fdr)
-    given = np.shape(X)[1] if len(np.shape(X)) == 2 else selection.n_features
-    if given != selection.n_features:
-        raise Problem(
-            f"X has {given:,} features, and the selection is of {selection.n_features:,}.",
-            cure="Give the data that it was made from.",
-        )
-    return check(X, y, recipe, rng, **how)
+    study = read_table(X, y, recipe, covariates, groups, aggregate)
+    _refuse_other(selection, study)
+    effects = Effects(**{f.name: how.pop(f.name) for f in fields(Effects) if f.name in how})
+    return check_from(study, recipe, rng, effects, Budget(**how), progress, run_dir)
+
+
+def _refuse_other(selection: Selection, study: Study) -> None:
+    """Refuse data that a selection is not of, as far as it knows these."""
+    columns, groups = study.columns, study.row_groups
+    names = [columns.name(k) for k in range(columns.n_columns)]
+    adjusted_for = study.covariates.names if study.covariates else ()
+    both = zip(names, selection.names, strict=False)
+    name, its_name = next((pair for pair in both if len({*pair}) > 1), ("", ""))
+    for mine, its in (
+        (f"{len(names):,} features", f"{selection.n_features:,} features"),
+        (f"a feature {name}", f"a feature {its_name}"),
+        (f"{columns.n_rows:,} rows", f"{selection.n_rows:,} rows"),
+        (f"a {study.target.kind} target", f"a {selection.target} target"),
+        (_adjusted_for(adjusted_for), _adjusted_for(selection.covariates)),
+        (f"{groups.n_groups} groups of rows", f"{selection.n_groups_of_rows} groups of rows"),
+        (f"{groups.comparison!r} compared", f"{selection.row_comparison!r} compared"),
+    ):
+        if mine != its:
+            raise Problem(
+                f"these data are not those of the selection: they have {mine}, and it has {its}.",
+                cure="Give the data that it was made from, with their covariates and groups.",
+            )
+
+
+def _adjusted_for(covariates: Sequence[str]) -> str:
+    return f"covariates {named(covariates)}" if covariates else "no covariates"
 
 
 def _recipe_of(selection: Selection) -> Recipe:

@@ -26,6 +26,7 @@ BLOCK = 500  # columns whose neighbours are looked for together
 REACH = 20_000  # columns before them among which they are
 MIN_VARIANCE = 0.02  # of a column beside factors and neighbours
 MAX_CORRELATION = 0.995  # between neighbours
+NEGLIGIBLE = 1e-12  # standard deviation of a column without variation
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +37,10 @@ class Copula:
     ----------
     fitted
         What covariates predict of the normal scores, (n, p).
+    scale
+        Standard deviation of the scores that covariates leave, (p,).
     loadings
-        Of the factors, (p, m).
+        Of the factors on these, standardised, (p, m).
     neighbours
         For each column those before it that it is regressed on, -1 for none, (p, k).
     slopes
@@ -47,6 +50,7 @@ class Copula:
     """
 
     fitted: Matrix
+    scale: Vector
     loadings: Matrix
     neighbours: Indices
     slopes: Matrix
@@ -57,32 +61,26 @@ class Copula:
         """That of the columns of a table, (n, p), given orthonormal rows of covariates."""
         scores = normal_places(values.astype(np.float64))
         fitted = covariates.T @ (covariates @ scores)
-        rest = (scores - fitted).T
-        n = rest.shape[1]
-        spread = np.sqrt(np.mean(rest**2, axis=1))
-        rest = rest / np.maximum(spread, 1e-12)[:, None]
-        # ties attenuate correlations: what is left of the variance of scores without any
-        kept = np.sqrt(_variance(scores) / _variance(normal_places(np.arange(n, dtype=np.float64))))
-        kept = np.maximum(kept, MIN_VARIANCE)
+        scale = np.std(scores - fitted, axis=0)
+        rest = ((scores - fitted) / np.maximum(scale, NEGLIGIBLE)).T
+        p, n = rest.shape
         n_free = n - 1 - len(covariates)
+        reliable = np.maximum(_reliability(scores), MIN_VARIANCE)[:, None]
+        least = penalty(p, n_free)
         components = Components.of(rest, n_free)
-        least = penalty(len(rest), n_free)
         loadings = components.loadings / np.sqrt(n)
         loadings[np.abs(loadings) <= least] = 0.0
-        shared = loadings @ components.vectors * np.sqrt(n)
-        loadings /= kept[:, None]
-        loadings /= np.maximum(np.sqrt(np.sum(loadings**2, axis=1) / (1 - MIN_VARIANCE)), 1)[
-            :, None
-        ]
-        scale = np.sqrt(1 - np.sum(loadings**2, axis=1))
-        beside = rest - shared
-        size = np.maximum(np.sqrt(np.mean(beside**2, axis=1)), 1e-12)
-        beside /= size[:, None]
+        beside = rest - np.sqrt(n) * loadings @ components.vectors
+        size = np.sqrt(np.mean(beside**2, axis=1))
+        beside /= np.maximum(size, NEGLIGIBLE)[:, None]
+        loadings /= reliable
+        loadings /= np.maximum(_norms(loadings) / np.sqrt(1 - MIN_VARIANCE), 1)[:, None]
+        alone = np.sqrt(1 - _norms(loadings) ** 2)
         most = min(MAX_NEIGHBOURS, max(1, n_free // ROWS_PER_NEIGHBOUR))
         neighbours = _neighbours_before(beside, least, most)
-        slopes, own = _regressions(beside, neighbours, size / (kept * scale))
-        near = np.where(neighbours >= 0, scale[neighbours], 1.0)
-        return cls(fitted, loadings, neighbours, slopes * scale[:, None] / near, scale * own)
+        slopes, spread = _regressions(beside, neighbours, size / (reliable[:, 0] * alone))
+        slopes *= alone[:, None] / np.where(neighbours >= 0, alone[neighbours], 1.0)
+        return cls(fitted, scale, loadings, neighbours, slopes, alone * spread)
 
     def draw(self, rows: Indices, rng: Generator) -> Matrix:
         """Scores of new rows, whose covariates are those of these rows of the pilot."""
@@ -91,11 +89,17 @@ class Copula:
         for k in np.flatnonzero(self.neighbours[:, 0] >= 0):
             near = self.neighbours[k] >= 0
             beside[k] += self.slopes[k, near] @ beside[self.neighbours[k, near]]
-        return np.asarray(self.fitted[rows] + factors @ self.loadings.T + beside.T)
+        return np.asarray(self.fitted[rows] + self.scale * (factors @ self.loadings.T + beside.T))
 
 
-def _variance(scores: Matrix) -> Vector:
-    return np.asarray(np.mean(scores**2, axis=0))
+def _reliability(scores: Matrix) -> Vector:
+    """Correlation of scores with those that they would be without ties, which attenuate them."""
+    whole = normal_places(np.arange(len(scores), dtype=np.float64))
+    return np.asarray(np.std(scores, axis=0) / np.std(whole))
+
+
+def _norms(rows: Matrix) -> Vector:
+    return np.asarray(np.sqrt(np.sum(rows**2, axis=1)))
 
 
 def _neighbours_before(columns: Matrix, least: float, most: int) -> Indices:

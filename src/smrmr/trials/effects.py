@@ -98,6 +98,11 @@ class Effects:
         return share, n
 
     @property
+    def on_all(self) -> bool:
+        """Whether any feature may have an effect."""
+        return isinstance(self.plant_on, str) and self.plant_on == "all"
+
+    @property
     def said_of_features(self) -> str:
         """`plant_on` as text."""
         if isinstance(self.plant_on, str):

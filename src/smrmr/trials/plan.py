@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from ..data.study import read_study
 from ..pipeline import groups_from
 from ..power.account import SamplePlan
 from ..problems import Problem, setting
 from ..recipe import Recipe, as_recipe
 from ..types import Data, Progress
+from .copula import Copula
 from .effects import Effects
 from .planting import candidates_of
 from .run import Budget, run_trials
-from .sources import Pilot, Simulated
+from .sources import Pilot, Simulated, read_table
 
 OF_PILOT = (0.5, 1, 2, 4)  # numbers of rows that are tried, times those of the pilot
 WITHOUT_PILOT = (50, 100, 200, 400)
@@ -58,8 +58,9 @@ def plan(
     ----------
     X, y, covariates, groups, aggregate
         A pilot table, as in `select`; left out if there is none. Up to its own number, rows of it
-        are drawn; beyond, rows of a Gaussian copula with its marginal distributions, its
-        principal components, and correlations of neighbours.
+        are drawn, of groups all rows; beyond, rows of a Gaussian copula with its marginal
+        distributions, its principal components, and correlations of neighbours. Groups that come
+        again are new ones.
     recipe
         As in `select`.
     rng
@@ -101,26 +102,21 @@ def plan(
     effects = Effects(forms, strengths, n_effects, plant_on)
     source: Pilot | Simulated
     if X is None:
+        _refuse_without_pilot(recipe, effects, y, covariates, groups, aggregate)
         source = _simulated(p, correlation, class_shares, event_share)
+        sizes = _sizes(n_rows, 0)
     else:
         refuse_both(p=p, class_shares=class_shares, event_share=event_share)
-        study = read_study(
-            X,
-            y,
-            recipe.target,
-            covariates=covariates,
-            groups=groups,
-            aggregate=aggregate,
-            always_keep=recipe.always_keep,
-            only=recipe.only,
-            partners=recipe.partners,
-        )
-        source = Pilot(study, candidates_of(study, groups_from(study, recipe), effects.plant_on))
-    cells = [
-        cell
-        for n in _sizes(n_rows, source.n_rows)
-        for cell in effects.cells(source.target, source.n_candidates, n)
-    ]
+        refuse_both(correlation=correlation or None)
+        if y is None:
+            raise Problem("the pilot table has no target.", f"Give {setting('y')}.")
+        study = read_table(X, y, recipe, covariates, groups, aggregate)
+        sizes = _sizes(n_rows, study.target.n_rows)
+        known = study.columns, study.adjustment.basis
+        copula = Copula.of(known[0].values, known[1]) if sizes[-1] > study.target.n_rows else None
+        on = candidates_of(study, groups_from(study, recipe), effects.plant_on)
+        source = Pilot(study, on, copula)
+    cells = [cell for n in sizes for cell in effects.cells(source.target, source.n_candidates, n)]
     budget = Budget(n_fits, minutes, precision)
     about = {"drawn_from": "pilot" if source.n_rows else "correlation", "n_pilot": source.n_rows}
     found: SamplePlan = run_trials(
@@ -148,6 +144,22 @@ def _simulated(p: Any, correlation: float, class_shares: Any, event_share: Any) 
     return Simulated(p, correlation)
 
 
+def _refuse_without_pilot(recipe: Recipe, effects: Effects, *of_rows: Any) -> None:
+    """Refuse what is about a pilot table, where there is none."""
+    given = dict(zip(("y", "covariates", "groups", "aggregate"), of_rows, strict=True))
+    given |= {name: getattr(recipe, name) for name in ("only", "feature_groups")}
+    given |= {"always_keep": recipe.always_keep or None}
+    given |= {"partners": None if recipe.all_partners else recipe.partners}
+    given |= {"target": None if recipe.target == "auto" else recipe.target}
+    given |= {"plant_on": None if effects.on_all else effects.plant_on}
+    for name, value in given.items():
+        if value is not None:
+            raise Problem(
+                f"{setting(name)} is about a pilot table, and there is none.",
+                cure="Give the table, or leave it out.",
+            )
+
+
 def refuse_both(**given: Any) -> None:
     """Refuse what takes the place of a pilot table, where there is one."""
     for name, value in given.items():
@@ -165,9 +177,10 @@ def _sizes(n_rows: Any, n_pilot: int) -> list[int]:
     given = n_rows.split(",") if isinstance(n_rows, str) else np.atleast_1d(n_rows)
     try:
         sizes = sorted({int(n) for n in given})
+        whole = isinstance(n_rows, str) or sizes == sorted({*given})
     except (TypeError, ValueError):
-        sizes = []
-    if not sizes or sizes[0] < FEWEST_ROWS:
+        whole = False
+    if not whole or not sizes or sizes[0] < FEWEST_ROWS:
         raise Problem(
             f"{setting('n_rows', n_rows)} are no numbers of rows.",
             f"Whole numbers from {FEWEST_ROWS} on are needed, such as 50, 100, 200.",

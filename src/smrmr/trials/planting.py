@@ -41,10 +41,10 @@ FORMS = {
 def plant(study: Study, cell: Cell, candidates: Indices, rng: Generator) -> tuple[Study, Indices]:
     """The same features with a target of known effects, and which features these are of.
 
-    Every effect is a function of the normal scores of its features, adjusted for covariates and
-    groups of rows, of variance 1, and explains the same share of a latent score of variance 1. The
-    values of the target are handed out anew by that score, see `Planting`; without effects that
-    shuffles them.
+    Every effect is a function of the normal scores of its features. Scores and effects are adjusted
+    for covariates and groups of rows, and have variance 1: an effect explains its share of what
+    these leave of a latent score. The values of the target are handed out anew by that score, see
+    `Planting`; without effects that shuffles them.
 
     Parameters
     ----------
@@ -87,21 +87,22 @@ def _draw_effects(
     apart, alike = list[tuple[Indices, Vector]](), list[tuple[Indices, Vector]]()
     for start in range(0, len(drawn) - form.n_features + 1, form.n_features):
         features = drawn[start : start + form.n_features]
-        effect = form.act(_scores(study, features, rng))
-        effect = effect - effect.mean()
+        effect = _adjusted(study, form.act(_scores(study, features, rng))[:, None])[:, 0]
         if effect.std() <= CONSTANT:
             continue
-        effect = effect / effect.std()
         near = any(abs(effect @ other) > ALIKE * len(effect) for _, other in apart)
         (alike if near else apart).append((features, effect))
         if len(apart) == cell.n_effects:
             return apart
-    if len(apart) + len(alike) >= cell.n_effects:
-        return (apart + alike)[: cell.n_effects]
+    found = apart + alike
+    if len(found) >= cell.n_effects:
+        return found[: cell.n_effects]
     raise Problem(
-        f"{cell.n_effects} effects of form {cell.form!r} were to be planted, and {len(candidates)} "
-        "features that may have one allow fewer.",
-        cure=f"Lower {setting('n_effects')}, or name more features in {setting('plant_on')}.",
+        f"too few features to plant effects of form {cell.form!r} on: {len(candidates)}, which "
+        f"allow {len(found)} that vary, and {setting('n_effects', cell.n_effects)}.",
+        "Effects are adjusted for covariates and groups of rows.",
+        f"Lower {setting('n_effects')}, name more features in {setting('plant_on')}, or leave out "
+        "this form.",
     )
 
 
@@ -110,9 +111,14 @@ def _scores(study: Study, features: Indices, rng: Generator) -> Matrix:
     values = study.columns.read(features).astype(np.float64)
     for k in np.flatnonzero(study.columns.nominal[features]):  # whose levels have no order
         values[:, k] = rng.permutation(int(values[:, k].max()) + 1)[values[:, k].astype(np.intp)]
-    scores = normal_places(values)
-    left = study.adjustment.residuals((scores - scores.mean(axis=0)).T).T
-    return np.asarray(left / np.maximum(left.std(axis=0), CONSTANT))
+    return _adjusted(study, normal_places(values))
+
+
+def _adjusted(study: Study, columns: Matrix) -> Matrix:
+    """Residuals of columns given covariates and groups of rows, standardised; 0 if nothing is."""
+    left = study.adjustment.residuals((columns - columns.mean(axis=0)).T).T
+    spread = left.std(axis=0)
+    return np.where(spread > CONSTANT, left / np.maximum(spread, CONSTANT), 0.0)
 
 
 def strata_of(study: Study) -> Indices:
@@ -160,6 +166,11 @@ def candidates_of(study: Study, groups: Groups, plant_on: Any) -> Indices:
             )
         return np.asarray(found)
     named = positions_of(study.columns, plant_on, "plant_on")
+    if not len(named):
+        raise Problem(
+            f"{setting('plant_on', plant_on)} names no feature.",
+            cure=f"Name one, or use {setting('plant_on', 'all')}.",
+        )
     found = np.unique(groups.copies.leaders[named])
     if untested := [study.columns.name(k) for k in np.setdiff1d(found, tested)]:
         raise Problem(

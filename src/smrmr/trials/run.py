@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, field, replace
+from numbers import Real
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol
@@ -71,8 +72,9 @@ class Budget:
     def __post_init__(self) -> None:
         check_count("n_fits", self.n_fits)
         check_level(self.precision, "precision")
-        if self.minutes is not None and not self.minutes > 0:
-            raise Problem(f"{setting('minutes', self.minutes)} is no time.", "Give more than 0.")
+        minutes = self.minutes
+        if minutes is not None and not (isinstance(minutes, Real) and minutes > 0):
+            raise Problem(f"{setting('minutes', minutes)} is no time.", "Give more than 0.")
 
 
 @dataclass
@@ -108,8 +110,8 @@ def run_trials(
     **about: Any,
 ) -> Any:
     """Trials of all cells, as far as the budget goes; `about` are other fields of that kind."""
-    if not isinstance(seed, int | np.integer) or seed < 0:
-        raise Problem(f"{setting('rng', seed)} is no seed.", "A whole number is needed.")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise Problem(f"{setting('rng', seed)} is no seed.", "A whole number from 0 on is needed.")
     empty = kind(
         level=recipe.fdr,
         target=source.target,
@@ -145,7 +147,7 @@ def _run(
     cell_of, outcomes = list[int](), list[NDArray[Any]]()
     clock, stopped = _Clock(budget.minutes), ""
     work.report("trials", 0, budget.n_fits)
-    with open_pool(work.n_jobs, "processes") as pool:
+    with warnings.catch_warnings(), open_pool(work.n_jobs, "processes") as pool:
         while not stopped:
             done = _filled(empty, cell_of, outcomes)
             due = _round(done, budget)[: budget.n_fits - len(cell_of)]

@@ -1,18 +1,17 @@
 """Where data of trials come from: a table, a pilot of a larger study, or a few numbers.
 
-Up to the rows of a pilot some of its rows are drawn. Beyond, features come from a Gaussian copula
-with the marginal distributions of the pilot, see `copula`.
+Up to the rows of a pilot some of its rows are drawn. Beyond, features come from its `Copula`, with
+values between those of the pilot.
 """
 
 from __future__ import annotations
 
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from ..data.columns import Columns
 from ..data.study import Study, read_study, with_target
@@ -21,9 +20,27 @@ from ..designs import autoregressive
 from ..problems import Problem, setting
 from ..recipe import Recipe
 from ..runs.identity import identity_of
-from ..settings import check_count, check_level
-from ..types import Indices, Matrix, pd
+from ..settings import check_count, check_level, checksum
+from ..types import Data, Indices, pd
 from .copula import Copula
+from .quantiles import values_between, values_by_rank
+
+
+def read_table(
+    X: Data, y: Data, recipe: Recipe, covariates: Data, groups: Data, aggregate: str | None
+) -> Study:
+    """Check a table, as `select` does."""
+    return read_study(
+        X,
+        y,
+        recipe.target,
+        covariates=covariates,
+        groups=groups,
+        aggregate=aggregate,
+        always_keep=recipe.always_keep,
+        only=recipe.only,
+        partners=recipe.partners,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +72,24 @@ class Table:
 
     def identity(self, recipe: Recipe, seed: Any) -> dict[str, Any]:
         """What fits depend on besides the effects."""
-        return identity_of(self.study, recipe.settings, recipe.controller.repeatable, seed)
+        about = identity_of(self.study, recipe.settings, recipe.controller.repeatable, seed)
+        return about | {"features to plant on": checksum(self.candidates)}
 
     def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
         """The same data for every trial."""
         return self.study, self.candidates
 
 
+@dataclass(frozen=True, eq=False)
 class Pilot(Table):
-    """A pilot table, of which rows are drawn."""
+    """A pilot table, of which rows are drawn; beyond its own number from its copula."""
+
+    copula: Copula | None = None
 
     def draw(self, n_rows: int, rng: Generator) -> tuple[Study, Indices]:
         """Rows of the pilot, as alike in the target as those of the pilot, or of its copula.
+
+        Rows that are compared within groups come with their group.
 
         Parameters
         ----------
@@ -80,28 +103,27 @@ class Pilot(Table):
         tuple of Study and ndarray
             The data, and the features that effects may be planted on.
         """
-        study, n = self.study, self.study.target.n_rows
-        rows = _spread_over(study, n_rows, rng)
-        drawn = study.take(rows)
-        target = drawn.target
-        if n_rows > n:
-            drawn = replace(drawn, columns=self._simulated(rows, rng))
-            target = _apart(target, study.target, rng)
-        return with_target(drawn, target), self._varying(drawn.columns)
+        study, groups = self.study, self.study.row_groups
+        if groups.codes is None:
+            rows = _spread_over(study, n_rows, rng)
+        else:
+            rows, codes = _in_whole_groups(groups.codes, n_rows, rng)
+            groups = replace(groups, codes=codes, n_groups=int(codes.max()) + 1)
+        drawn = replace(study.take(rows), row_groups=groups)
+        if n_rows > study.target.n_rows:
+            assert self.copula is not None
+            values = values_by_rank(study.columns.values, self.copula.draw(rows, rng))
+            drawn = replace(
+                drawn,
+                columns=replace(study.columns, data=values),
+                target=_values_apart(drawn.target, study.target, rng),
+            )
+        return with_target(drawn, drawn.target), self._varying(drawn.columns)
 
     def _varying(self, columns: Columns) -> Indices:
         """Candidates that are not constant in the rows drawn."""
         values = columns.read(self.candidates)
         return np.asarray(self.candidates[np.ptp(values, axis=0) > 0])
-
-    def _simulated(self, rows: Indices, rng: Generator) -> Columns:
-        """Columns of the copula, for rows whose covariates are those of the pilot's rows."""
-        columns, scores = self.study.columns, self._copula.draw(rows, rng)
-        return Columns(quantiles(columns.values, _places(scores)), columns.names, columns.nominal)
-
-    @cached_property
-    def _copula(self) -> Copula:
-        return Copula.of(self.study.columns.values, self.study.adjustment.basis)
 
 
 @dataclass(frozen=True)
@@ -130,7 +152,7 @@ class Simulated:
 
     def __post_init__(self) -> None:
         check_count("p", self.p, least=2)
-        if not 0 <= self.correlation < 1:
+        if not (isinstance(self.correlation, Real) and 0 <= self.correlation < 1):
             raise Problem(
                 f"{setting('correlation', self.correlation)} is no correlation of neighbours.",
                 "Give a number from 0 to below 1.",
@@ -186,7 +208,13 @@ class Simulated:
             The data, and the features that effects may be planted on: all.
         """
         X = autoregressive(n_rows, self.p, rng, self.correlation)
-        return read_study(X, self._target(n_rows, rng), self.target), np.arange(self.p)
+        try:
+            return read_study(X, self._target(n_rows, rng), self.target), np.arange(self.p)
+        except Problem as error:
+            found = f"{setting('n_rows', n_rows)}: {error.found}"
+            raise Problem(
+                found, error.needed, f"Try more rows: raise {setting('n_rows')}."
+            ) from None
 
     def _target(self, n: int, rng: Generator) -> Any:
         if self.target == "classes":
@@ -199,60 +227,34 @@ class Simulated:
         return rng.standard_normal(n)
 
 
-def _places(scores: NDArray[Any]) -> Matrix:
-    """Ranks down every column as places in (0, 1)."""
-    return np.asarray((np.argsort(np.argsort(scores, axis=0), axis=0) + 0.5) / len(scores))
-
-
-def _apart(drawn: Target, pilot: Target, rng: Generator) -> Target:
+def _values_apart(drawn: Target, pilot: Target, rng: Generator) -> Target:
     """The target of rows that come more than once, with numbers between those of the pilot."""
     if drawn.nominal:
         return drawn
     if drawn.derived_from is not None and pilot.derived_from is not None:
-        return replace(
-            drawn, derived_from=_between(drawn.derived_from.T, pilot.derived_from.T, rng).T
-        )
+        given = values_between(pilot.derived_from.T, drawn.derived_from.T, rng)
+        return replace(drawn, derived_from=given.T)
     few, many = (one.values.reshape(one.n_rows, -1) for one in (pilot, drawn))
-    return replace(drawn, values=_between(many, few, rng).reshape(drawn.values.shape))
-
-
-def _between(many: Matrix, few: Matrix, rng: Generator) -> Matrix:
-    """Quantiles of few values in the order of many, equal ones of these in any order."""
-    order = np.lexsort((rng.random(many.shape), many), axis=0)
-    return quantiles(few, _places(np.argsort(order, axis=0)))
-
-
-def quantiles(values: NDArray[Any], places: Matrix) -> NDArray[Any]:
-    """Quantiles of each column at places in (0, 1), linear between values that come once.
-
-    A value that comes more often, such as a count or a class, has neighbours of its own kind only,
-    and whole numbers stay whole.
-
-    >>> values = np.array([[0.0, 10.0], [0.0, 20.0], [1.0, 30.0], [1.0, 50.0]])
-    >>> quantiles(values, np.array([[0.1, 0.25], [0.49, 0.5], [0.51, 0.75]])).T.tolist()
-    [[0.0, 0.0, 1.0], [15.0, 25.0, 40.0]]
-    """
-    known, n = np.sort(values, axis=0), len(values)
-    again = np.zeros((n + 1, *known.shape[1:]), np.bool_)
-    again[1:-1] = known[1:] == known[:-1]
-    single = ~(again[1:] | again[:-1])
-    at = np.clip(places * n - 0.5, 0, n - 1)
-    low = np.minimum(at.astype(np.intp), n - 2)
-    first, second = (np.take_along_axis(known, low + i, axis=0) for i in (0, 1))
-    between = [np.take_along_axis(single, low + i, axis=0) for i in (0, 1)]
-    share = at - low
-    share = np.where(between[0] & between[1], share, np.rint(share))
-    found = first + share * (second.astype(np.float64) - first)
-    whole = (known == np.rint(known)).all(axis=0)
-    return np.asarray(np.where(whole, np.rint(found), found), dtype=values.dtype)
+    return replace(drawn, values=values_between(few, many, rng).reshape(drawn.values.shape))
 
 
 def _spread_over(study: Study, n_rows: int, rng: Generator) -> Indices:
     """Rows whose targets are spread as those of all rows: each as often as any other, but one."""
-    n = study.target.n_rows
+    n, left = study.target.n_rows, n_rows % study.target.n_rows
     values = study.target.values.reshape(n, -1)[:, 0]
     order = np.lexsort((rng.random(n), values))
-    whole = np.repeat(order, n_rows // n)
-    ends = np.linspace(0, n, n_rows % n + 1)
-    places = ends[:-1] + rng.random(len(ends) - 1) * np.diff(ends)
-    return rng.permutation(np.concatenate([whole, order[places.astype(np.intp)]]))
+    ends = np.floor(np.linspace(0, n, left + 1) + rng.random()).astype(np.intp)
+    places = ends[:-1] + np.floor(rng.random(left) * np.diff(ends)).astype(np.intp)
+    return rng.permutation(np.concatenate([np.repeat(order, n_rows // n), order[places]]))
+
+
+def _in_whole_groups(codes: Indices, n_rows: int, rng: Generator) -> tuple[Indices, Indices]:
+    """Rows of groups in random order, and which group each is of; the last one may be cut off.
+
+    Groups that are drawn again are new groups.
+    """
+    n, n_groups = len(codes), int(codes.max()) + 1
+    turns = [rng.permutation(n_groups)[codes] + turn * n_groups for turn in range(-(-n_rows // n))]
+    drawn = np.concatenate(turns)
+    order = np.argsort(drawn, kind="stable")[:n_rows]
+    return order % n, np.unique(drawn[order], return_inverse=True)[1].ravel()

@@ -121,23 +121,16 @@ class Classes:
     def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
         """As many rows of every class in each stratum, by a multinomial logit.
 
-        Scores are log-odds and Gumbel noise; what covariates say of a class comes from least
-        squares.
+        What covariates say of a class comes from least squares.
         """
         codes = target.values.astype(np.intp)
-        n_classes = len(target.labels)
-        inside = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
+        inside = (codes == np.arange(len(target.labels))[:, None]).astype(np.float64)
         share = inside.mean(axis=1, keepdims=True)
         fitted = share + ((inside - share) @ planting.covariates.T) @ planting.covariates
-        scores = np.log(np.clip(fitted, share * LEAST_SHARE, 1.0))
-        scores += planting.signal * GUMBEL_SPREAD / max(planting.noise, LEAST_NOISE)
-        scores += rng.gumbel(size=scores.shape)
-        values = np.empty_like(target.values)
-        for stratum in np.unique(planting.strata):
-            rows = np.flatnonzero(planting.strata == stratum)
-            sizes = np.bincount(codes[rows], minlength=n_classes)
-            values[rows] = deal_classes(scores[:, rows], sizes)
-        return replace(target, values=values)
+        log_odds = np.log(np.clip(fitted, share * LEAST_SHARE, 1.0))
+        log_odds += planting.signal * GUMBEL_SPREAD / max(planting.noise, LEAST_NOISE)
+        dealt = deal_classes(codes, log_odds, planting.strata, rng)
+        return replace(target, values=dealt.astype(target.values.dtype))
 
 
 def _names(labels: Iterable[Any]) -> tuple[str, ...]:

@@ -2,9 +2,13 @@
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 
 from ...types import Indices, Matrix, Vector
+
+N_SWEEPS = 100  # in which every row meets another of its stratum
+N_DRAWN, N_STEPS = 8, 8  # of noise, and towards the strength
+MOST_STRENGTH = 10.0  # at which values follow the signal as far as they can
 
 
 def deal_by_rank(values: Vector, scores: Vector, strata: Indices) -> Vector:
@@ -18,36 +22,64 @@ def deal_by_rank(values: Vector, scores: Vector, strata: Indices) -> Vector:
     return dealt
 
 
-def deal_classes(scores: Matrix, sizes: Indices) -> Indices:
-    """One class per row, of given sizes, by scores (classes, rows).
+def deal_classes(codes: Indices, log_odds: Matrix, strata: Indices, rng: Generator) -> Indices:
+    r"""The classes of each stratum, by the odds of its rows (classes, rows), in another order.
 
-    Every row gets the class of its highest score as far as sizes allow. The smallest class chooses
-    first: the rows in which it exceeds all others by most.
+    The probability of an order is in proportion to :math:`\exp \sum_i` log_odds[codes[i], i], as in
+    a conditional logit: pairs of rows change places, each with its probability given all others.
 
-    >>> deal_classes(np.array([[1.0, 3.0, 2.0], [2.5, 2.0, 0.0]]), np.array([2, 1])).tolist()
-    [1, 0, 0]
+    >>> odds = np.array([[0.0, 0.0, 50.0, 0.0], [50.0, 0.0, 0.0, 0.0]])
+    >>> strata, rng = np.array([0, 1, 0, 1]), np.random.default_rng(0)
+    >>> deal_classes(np.array([0, 1, 1, 1]), odds, strata, rng).tolist()
+    [1, 1, 0, 1]
     """
-    codes = np.full(scores.shape[1], -1)
-    scores = scores.copy()
-    for one in np.argsort(sizes, kind="stable"):
-        mine = scores[one].copy()
-        scores[one] = -np.inf
-        lead = np.where(codes < 0, mine - scores.max(axis=0), -np.inf)
-        codes[np.argsort(-lead, kind="stable")[: sizes[one]]] = one
-    return codes
+    n = len(codes)
+    dealt = np.empty_like(codes)
+    dealt[np.lexsort((rng.random(n), strata))] = codes[np.argsort(strata, kind="stable")]
+    for _ in range(N_SWEEPS):
+        order = np.lexsort((rng.random(n), strata))[rng.integers(2) :]
+        pairs = order[: len(order) // 2 * 2].reshape(-1, 2)
+        one, other = pairs[strata[pairs[:, 0]] == strata[pairs[:, 1]]].T
+        mine, its = dealt[one], dealt[other]
+        lead, each = log_odds[:, one] - log_odds[:, other], np.arange(len(one))
+        swapped = rng.random(len(one)) < expit(lead[its, each] - lead[mine, each])
+        dealt[one[swapped]], dealt[other[swapped]] = its[swapped], mine[swapped]
+    return dealt
 
 
-def scores_with_noise(columns: Matrix, covariates: Matrix, rng: Generator) -> tuple[Matrix, Matrix]:
-    """What covariates predict of the normal scores of columns, and the rest in another order.
+def strength_within(
+    signal: Vector, rest: Vector, noise: float, strata: Indices, rng: Generator
+) -> float:
+    """By how much a signal has to be stronger where values stay in their stratum; 10 at most.
 
-    Ties are broken at random. The rest stays together row by row, so that columns go together as
-    they did.
+    The spread of the values of a stratum is given, and does not follow that of the signal, so that
+    values follow it less than if all could change places. `rest` are their normal scores given the
+    covariates, `noise` is the share of these in the scores. Found in steps, from draws that all
+    steps share.
+    """
+    draws = [noise * rng.permutation(rest) for _ in range(N_DRAWN)]
+    by_chance = [deal_by_rank(rest, drawn, strata) @ signal for drawn in draws]
+    strength = 1.0
+    for _ in range(N_STEPS):
+        scores = (strength * signal + drawn for drawn in draws)
+        gained = [deal_by_rank(rest, mine, strata) @ signal for mine in scores]
+        gain = float(np.mean(gained) - np.mean(by_chance))
+        asked = float(signal @ signal)
+        strength *= asked / max(gain, asked / MOST_STRENGTH)
+        strength = min(max(strength, 1.0), MOST_STRENGTH)
+    return strength
+
+
+def scores_given(columns: Matrix, covariates: Matrix, rng: Generator) -> tuple[Matrix, Matrix]:
+    """What covariates predict of the normal scores of columns, and the rest.
+
+    Ties are broken at random.
     """
     q, n = columns.shape
     ranks = np.argsort(np.lexsort((rng.random((q, n)), columns)), axis=1)
     scores = ndtri((ranks + 0.5) / n)
     fitted = (scores @ covariates.T) @ covariates
-    return fitted, (scores - fitted)[:, rng.permutation(n)]
+    return fitted, scores - fitted
 
 
 def noise_of_ranks(scores: Matrix) -> Vector:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from ...types import Data, Indices, Matrix, Vector
 from ..row_groups import group_means
 from .arrays import read_array, read_numbers
-from .dealing import deal_by_rank, noise_of_ranks, scores_with_noise
+from .dealing import deal_by_rank, noise_of_ranks, scores_given, strength_within
 from .protocol import Planting, Target, TargetColumns
 
 
@@ -58,20 +58,23 @@ class Numbers:
         return np.asarray(found / np.sqrt(np.mean(found**2)))
 
     def plant(self, target: Target, planting: Planting, rng: Generator) -> Target:
-        """The numbers by rank of their scores, each output for itself; noise is that of y.
+        """The numbers by rank of their scores, each output for itself.
 
-        Ranks differ from scores by some noise as well, which is taken off.
+        Noise is what covariates leave of the outputs of another row, so that these go together as
+        they did. Ranks differ from scores by some noise as well, which is taken off.
         """
-        outputs = self.columns(target).values
-        fitted, rest = scores_with_noise(outputs, planting.covariates, rng)
+        outputs, strata = self.columns(target).values, planting.strata
+        fitted, rest = scores_given(outputs, planting.covariates, rng)
         signal = rest.std(axis=1, keepdims=True) * planting.signal
-        noise = np.sqrt(
-            np.maximum(planting.noise**2 - noise_of_ranks(signal + planting.noise * rest), 0.0)
-        )
+        if strata.any() and signal.any():
+            for mine, its_rest in zip(signal, rest, strict=True):
+                mine *= strength_within(mine, its_rest, planting.noise, strata, rng)
+        rest = rest[:, rng.permutation(target.n_rows)]
+        of_ranks = noise_of_ranks(signal + planting.noise * rest)
+        noise = np.sqrt(np.maximum(planting.noise**2 - of_ranks, 0.0))
         scores = fitted + signal + noise[:, None] * rest
         dealt = [
-            deal_by_rank(values, mine, planting.strata)
-            for values, mine in zip(outputs, scores, strict=True)
+            deal_by_rank(values, mine, strata) for values, mine in zip(outputs, scores, strict=True)
         ]
         values = np.stack(dealt, axis=1).reshape(target.values.shape)
         derived_from = None if target.derived_from is None else values[None]

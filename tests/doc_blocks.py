@@ -2,8 +2,10 @@
 
 - ``python`` blocks share one namespace.
 - ``sh`` blocks hold commands of smrmr, one per line; ``> FILE`` writes what one prints.
-- A ``text`` block right after one of these is what it prints. Numbers agree to 2%, ``...`` stands
-  for anything: alone on a line for any lines, between words for one word.
+- A ``text`` block right after one of these is what it prints. Whole numbers are the same. Others
+  agree to one unit of the last digit that the page prints, which rounding may turn over anywhere,
+  or to 2%, which versions of libraries may take. ``...`` stands for anything: alone on a line for
+  any lines, between words for one word.
 - ``console`` blocks are not run: what they call is not ours, or takes long.
 """
 
@@ -23,6 +25,8 @@ from smrmr.cli.commands import app
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
 RUN = ("python", "sh")
+NUMBER = re.compile(r"((?<![\w.])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?!\w|\.\d))")  # not that in gene010
+MARGIN = 0.02  # by which numbers with decimals may differ however many they have
 
 
 @dataclass(frozen=True)
@@ -92,6 +96,8 @@ def same_output(printed: str, told: str) -> bool:
     True
     >>> same_output("a\nb\nc\n", "a\n...\nc"), same_output("a\nb\n", "a\n...\nc")
     (True, False)
+    >>> same_output("q=9.9e-11 of [51\n", "q=1e-10 of [51"), same_output("50", "51")
+    (True, False)
     """
     return _same_lines(_lines(printed), _lines(told))
 
@@ -116,7 +122,14 @@ def _same_words(printed: str, told: str) -> bool:
 def _same_word(printed: str, told: str) -> bool:
     if told in ("...", printed):
         return True
-    try:
-        return abs(float(printed) - float(told)) <= 0.02 * abs(float(told))
-    except ValueError:
-        return False
+    ours, theirs = NUMBER.split(printed), NUMBER.split(told)  # text, number, text, ...
+    return ours[::2] == theirs[::2] and all(map(_same_number, ours[1::2], theirs[1::2]))
+
+
+def _same_number(printed: str, told: str) -> bool:
+    if not re.search("[.e]", told):
+        return printed == told
+    digits, _, exponent = told.partition("e")
+    last = 10.0 ** (int(exponent or 0) - len(digits.partition(".")[2]))
+    apart = abs(float(printed) - float(told))
+    return apart <= 1.001 * max(last, MARGIN * abs(float(told)))

@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 import smrmr
 from columns import frame, variables
+from smrmr.data.ranks import begins_run
 from smrmr.measures import ProjectionCorrelation, as_measure, projection
 from smrmr.measures import projection_loops as loops
 from smrmr.measures.projection_parts import spread_anchors
@@ -123,7 +124,7 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
     With three anchors of a column with ties and of one without, brute force counts.
     """
     order, out = rng.permutation(n).astype(np.int32)[None], np.zeros((1, 1))
-    ranks = (order, *loops.rank_rows(np.argsort(order).astype(float), order)[:2])
+    ranks = (order, *loops.rank_rows(np.ones((1, n), bool), order)[:2])
     loops.sweep(ranks, ranks, np.ones(n, np.uint8), False, True, out)
     whole = sum((n * (4 * t + 1) - (2 * t + 1) ** 2) ** 2 for t in range(n))
     assert out[0, 0] == float(whole)
@@ -132,7 +133,8 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
     anchors = np.array([5, n // 2, n - 1])
     chosen = np.isin(np.arange(n), anchors).astype(np.uint8)
     orders = [np.argsort(v, kind="stable").astype(np.int32)[None] for v in (x, y)]
-    sides = [(o, *loops.rank_rows(v[None], o)[:2]) for v, o in zip((x, y), orders, strict=True)]
+    starts = [begins_run(v[o]) for v, o in zip((x, y), orders, strict=True)]
+    sides = [(o, *loops.rank_rows(s, o)[:2]) for s, o in zip(starts, orders, strict=True)]
     loops.sweep(sides[1], sides[0], chosen, True, False, out)
     expected = 0
     for r in anchors:

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.ranks import settled
 from ..data.study import Study
 from ..data.target import take_rows
 from ..data.targets.protocol import TargetColumns
@@ -365,11 +366,12 @@ def prepare_inputs(
     by_content = Rows.of(study, ranked.sums_of_squares())
     order, covariate_basis = by_content.order, by_content.covariate_basis
     Z, feature_of, tied = ranked.scores(order, covariate_basis), ranked.feature_of, ranked.tied
-    # columns of equal p-value are ordered by a checksum of their content
+    # columns whose p-values tie are ordered by a checksum of their content
     content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
     group = groups.partitions[-1][features]
-    by_association = _in_turn(np.lexsort((content[first], alone.p[features])), group)
+    log_p = settled(np.log(np.maximum(alone.p[features], np.finfo(float).tiny)))
+    by_association = _in_turn(np.lexsort((content[first], log_p)), group)
     place = np.argsort(by_association)
     rows = np.argsort(place[feature_of], kind="stable")
     feature_of, features = place[feature_of[rows]], features[by_association]

@@ -82,6 +82,11 @@ def _by_size(target: Target, content: Indices) -> Vector:
 
 
 def draw_tie_breakers(n: int) -> tuple[Vector, Vector]:
-    """Tiny numbers, the same for every data set of n rows: for features and for the target."""
-    tie_breakers = JITTER * np.random.default_rng(0).standard_normal((2, n))
-    return tie_breakers[0], tie_breakers[1]
+    """Tiny numbers, the same for every data set of n rows: for features and for the target.
+
+    They lie at equal distances, so that rounding, which is smaller, does not change their order.
+    """
+    drawn = np.random.default_rng(0).standard_normal((2, n))
+    places = np.argsort(np.argsort(drawn, axis=1), axis=1)
+    of_features, of_target = JITTER * (2 * places / n - 1)
+    return of_features, of_target

@@ -15,7 +15,7 @@ from ..types import Data, Indices, Matrix, Vector, pd
 from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
 from .messages import named, quoted, refuse_missing, refuse_other_rows
-from .ranks import average_ranks
+from .ranks import average_ranks, settled
 from .scaling import unit_columns
 from .sources import Which
 
@@ -278,6 +278,7 @@ def _design(name: str, column: Any) -> tuple[Matrix, tuple[str, ...]]:
         return design, tuple(labels.drop_duplicates())
     values = numbers.to_numpy(dtype=np.float64)
     refuse_missing(~np.isfinite(values), f"covariate {name}")
+    values = settled(values)
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
     scores = normal_places(values)

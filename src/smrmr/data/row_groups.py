@@ -13,6 +13,7 @@ from .columns import Columns, codes_by_appearance
 from .covariates import Covariates, category
 from .frames import in_pandas
 from .messages import refuse_missing, refuse_other_rows
+from .ranks import settled
 
 FEW_GROUPS = 10  # whose means are hardly enough to find anything
 INFORMATIVE = 0.5  # share of groups within which the target should change
@@ -68,8 +69,8 @@ def read_row_groups(groups: Data, n_rows: int) -> Indices:
 
 
 def vary_within(values: NDArray[np.generic], codes: Indices) -> bool:
-    """Whether a column, or any of several, takes more than one value in some group."""
-    return bool(_differ(values, codes).any())
+    """Whether a column, or any of several, takes more than one value in some group; ties do not."""
+    return bool(_differ(values, codes).any() and _differ(settled(values, axis=0), codes).any())
 
 
 def _differ(values: NDArray[np.generic], codes: Indices) -> Mask:
@@ -102,10 +103,10 @@ def mean_columns(columns: Columns, codes: Indices) -> Columns:
 
 
 def group_means(values: NDArray[np.generic], codes: Indices) -> Matrix:
-    """Means of columns per group, added up in the order of rows."""
+    """Means of columns per group, added up in the order of rows; ties are settled."""
     total = np.zeros((codes.max() + 1, values.shape[1]))
     np.add.at(total, codes, values.astype(np.float64))
-    return total / np.bincount(codes)[:, None]
+    return settled(total / np.bincount(codes)[:, None], axis=0)
 
 
 def warn_if_constant(values: NDArray[np.generic], codes: Indices) -> None:

@@ -10,6 +10,7 @@ from ..settings import check_choice
 from ..types import Data, Indices, Matrix, Vector
 from .columns import MIN_ROWS, codes_by_appearance
 from .frames import in_pandas
+from .ranks import settled
 from .targets.arrays import read_array
 from .targets.numbers import Numbers
 from .targets.protocol import Target as Target
@@ -67,7 +68,7 @@ def as_variable(x: Data, name: str) -> Target:
             f"{name} has shape {values.shape}.", f"At least {MIN_ROWS} samples are needed."
         )
     if not labelled:
-        return as_outputs([*np.atleast_2d(values.T.astype(np.float64))])
+        return as_outputs([*np.atleast_2d(settled(values.T).astype(np.float64))])
     if values.ndim == 2:
         raise Problem(
             f"{name} has shape {values.shape}: several columns of labels.",

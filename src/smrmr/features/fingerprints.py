@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.ranks import begins_run
 from ..data.scaling import unit_scale
 from ..measures.coding_loops import code_small_integers
 from ..types import Indices, Mask, Matrix
@@ -50,22 +51,27 @@ def fingerprints(
 
     `ranks` gives the doubled ranks of some columns, and gets their values, one row each.
     """
-    rows, codes, levels = _coded(values)
-    few, k = levels > 0, values.shape[1]
-    constant = levels == 1
+    dtype = np.int8 if values.dtype == np.int8 else np.float64  # as in Columns.blocks
+    rows = np.ascontiguousarray(values.T, dtype=dtype)
+    codes, _, levels = code_small_integers(rows, CODED_LEVELS)
+    k, constant = len(rows), np.zeros(len(rows), np.bool_)
     places, ranked_places = (np.full((k, probes.shape[1]), np.nan) for _ in range(2))
     digest, ranked_digest = (np.zeros((k, 2), dtype=np.uint64) for _ in range(2))
+    for which in _some(np.flatnonzero(levels == 0), len(values)):
+        some = np.ascontiguousarray(rows[which], dtype=np.float64)
+        ranked = np.flatnonzero(_are_ranked(some, by_rank))
+        own, doubled = which[ranked], ranks(which[ranked], some[ranked])
+        codes[own], levels[own] = _coded(doubled)
+        own, doubled = own[levels[own] == 0], doubled[levels[own] == 0]
+        ranked_places[own], ranked_digest[own] = _placed_by_rank(doubled, probes)
+        which, some = which[levels[which] == 0], some[levels[which] == 0]
+        places[which], digest[which], constant[which] = _placed(some, probes)
+    few = levels > 0
     for which in _some(np.flatnonzero(few), len(values)):
         levels_from_middle = 2 * codes[which].astype(np.int64)
         levels_from_middle -= levels[which, None] - 1  # so that a mirror image is the negative
         ranked_digest[which] = _digests(levels_from_middle)
-    for which in _some(np.flatnonzero(~few), len(values)):
-        some = np.ascontiguousarray(rows[which], dtype=np.float64)
-        places[which], digest[which], constant[which] = _placed(some, probes)
-        if not by_rank:
-            tied = have_ties(some.T)
-            which, some = which[tied], some[tied]
-        ranked_places[which], ranked_digest[which] = _placed_by_rank(ranks(which, some), probes)
+    constant |= levels == 1
     return Fingerprints(constant, few, places, digest, ranked_places, ranked_digest)
 
 
@@ -74,33 +80,29 @@ def _some(which: Indices, n: int) -> list[Indices]:
     return np.split(which, range(max(1, AT_ONCE // n), len(which), max(1, AT_ONCE // n)))
 
 
-def have_ties(values: NDArray[Any]) -> Mask:
-    """Which columns hold some value twice."""
-    ordered = np.sort(values, axis=0)
-    return np.asarray((ordered[1:] == ordered[:-1]).any(axis=0))
+def _are_ranked(rows: Matrix, by_rank: bool) -> Mask:
+    """Which rows are compared by rank: all, or those with ties and those that are short."""
+    if by_rank or rows.shape[1] <= CODED_LEVELS:
+        return np.ones(len(rows), np.bool_)
+    return np.asarray(~begins_run(np.sort(rows, axis=1)).all(axis=1))
 
 
-def _coded(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """One row per column, the levels of those of few levels, and their number, 0 for others."""
-    dtype = np.int8 if values.dtype == np.int8 else np.float64  # as in Columns.blocks
-    rows = np.ascontiguousarray(values.T, dtype=dtype)
-    codes, _, levels = code_small_integers(rows, CODED_LEVELS)
-    for k in np.flatnonzero((levels == 0) & ~_many_levels(rows, levels)):
-        found, code = np.unique(rows[k], return_inverse=True)
+def _coded(doubled: NDArray[np.int32]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Levels of rows of doubled ranks, and their number, 0 where there are more than a few."""
+    codes, levels = np.zeros(doubled.shape, np.uint8), np.zeros(len(doubled), np.int64)
+    for k in np.flatnonzero(~_many_levels(doubled)):
+        found, code = np.unique(doubled[k], return_inverse=True)
         if len(found) <= CODED_LEVELS:
             codes[k], levels[k] = code, len(found)
-    return rows, codes, levels
+    return codes, levels
 
 
-def _many_levels(rows: NDArray[Any], levels: NDArray[Any]) -> Mask:
-    """Which rows show more than a few levels among their first values, as most do.
-
-    Rows whose levels are counted already are passed over.
-    """
-    many = np.zeros(len(rows), dtype=bool)
+def _many_levels(doubled: NDArray[np.int32]) -> Mask:
+    """Which rows show more than a few levels among their first values, as most do."""
+    many = np.zeros(len(doubled), dtype=bool)
     for looked_at in (CODED_LEVELS + 1, 4 * CODED_LEVELS):
-        asked = np.flatnonzero((levels == 0) & ~many)
-        first = np.sort(rows[asked, :looked_at], axis=1)
+        asked = np.flatnonzero(~many)
+        first = np.sort(doubled[asked, :looked_at], axis=1)
         many[asked] = (first[:, 1:] != first[:, :-1]).sum(axis=1) >= CODED_LEVELS
     return many
 

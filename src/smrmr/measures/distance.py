@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Block
+from ..data.ranks import settled
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..types import Indices, Matrix, Vector
@@ -84,7 +85,7 @@ class DistanceCorrelation(Measure):
 
 
 def _numeric_parts(block: Block) -> list[Part]:
-    x = unit_scale(block.values)
+    x = unit_scale(settled(block.values))
     order = np.argsort(x, axis=1).astype(np.int32)
     steps = np.diff(np.take_along_axis(x, order.astype(np.intp), axis=1), axis=1)
     few = (steps > 0).sum(axis=1) < STEP_LEVELS

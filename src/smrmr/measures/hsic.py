@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Block
+from ..data.ranks import settled
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..settings import check_number
@@ -125,7 +126,7 @@ class HSIC(Measure):
         """Columns and target divided by the kernel widths of all rows, and a kernel of width 1."""
         if not isinstance(self.kernel, str) or self.width is not None:
             return self, values, target
-        values = values.astype(np.float64)
+        values = settled(values, axis=0).astype(np.float64)
         values /= [median_distance(column[None]) or 1.0 for column in values.T]
         if not target.nominal:
             points = unit_scale(target.vectors)[0]
@@ -167,7 +168,8 @@ class HSIC(Measure):
         return KernelPoints(values, kind, np.where(widths > 0, widths, 1.0))
 
     def _numeric_parts(self, block: Block, limit: int, compress: bool) -> list[Part]:
-        points = self._points(np.asarray(block.values, dtype=np.float64)[:, None, :])
+        values = np.asarray(settled(block.values), dtype=np.float64)
+        points = self._points(values[:, None, :])
         if points.kernel is not None:
             return [DensePart.of(block.columns, points)]
         gaps = np.diff(np.sort(points.values[:, 0], axis=1), axis=1)

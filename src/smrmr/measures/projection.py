@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Block
+from ..data.ranks import begins_run
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..settings import check_choice, check_count
@@ -139,8 +140,10 @@ def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]
     parts: list[Part] = []
     if rest.size:
         values = np.ascontiguousarray(block.values[rest], dtype=np.float64)
-        order = np.argsort(values, axis=1).astype(np.int32)
-        below, through, distinct = loops.rank_rows(values, order)
+        order = np.argsort(values, axis=1)
+        starts = begins_run(np.take_along_axis(values, order, axis=1))
+        order = order.astype(np.int32)
+        below, through, distinct = loops.rank_rows(starts, order)
         many = distinct > min(TABLE_LEVELS, n - 1)
         for k, ranks in zip(rest[~many], below[~many], strict=True):
             few[k], codes[k] = True, np.unique(ranks, return_inverse=True)[1]

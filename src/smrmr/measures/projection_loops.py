@@ -28,16 +28,19 @@ WITHIN = np.uint64(63)
 
 
 @compiled
-def rank_rows(values: Array, order: Array) -> tuple[Array, Array, Array]:
-    """Return `below`, `through` and the number of distinct values of each sorted row."""
+def rank_rows(starts: Array, order: Array) -> tuple[Array, Array, Array]:
+    """Return `below`, `through` and the number of distinct values of each row.
+
+    `order` sorts a row, and `starts` says which of the values in that order begin a run of ties.
+    """
     below, through = np.empty(order.shape, np.int32), np.empty(order.shape, np.int32)
     levels = np.empty(len(order), np.int64)
-    n = values.shape[1]
-    for k in range(len(values)):
+    n = order.shape[1]
+    for k in range(len(order)):
         start, distinct = 0, 0
         while start < n:
             stop = start + 1
-            while stop < n and values[k, order[k, stop]] == values[k, order[k, start]]:
+            while stop < n and not starts[k, stop]:
                 stop += 1
             for t in range(start, stop):
                 below[k, order[k, t]] = start

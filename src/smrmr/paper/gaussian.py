@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, lapack
 
 from ..data.columns import Columns
+from ..data.ranks import settled
 from ..data.scaling import unit_columns
 from ..features.copies import Copies, signs_against
-from ..features.fingerprints import have_ties
 from ..settings import ComparesBySettings, as_numbers, check_choice
 from ..types import Indices, Mask, Matrix, Vector
 from .covariance import ESTIMATES, check_covariance, estimate
 from .decorrelation import DECORRELATIONS, decorrelation
-from .ties import break_ties, normal_scores
+from .ties import break_ties, have_ties, normal_scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,15 +205,16 @@ class Gaussian(ComparesBySettings):
         tie_rng, noise_rng = rng.spawn(2)
         plain = unit_columns(values)
         modelled, followers, leaders = copies.modelled, copies.followers, copies.leaders
-        tied = have_ties(values)
+        levels = settled(values, axis=0)
+        tied = have_ties(levels)
         scored = np.full(values.shape[1], True) if self.by_rank else tied
         if modelled.size == 0:
             raise ValueError("every column of X is constant. Features that vary are needed.")
 
         scores = plain[:, modelled] * np.sqrt(len(plain))
         ranked = modelled[scored[modelled]]
-        scores[:, scored[modelled]] = normal_scores(values[:, ranked], tie_rng)
-        break_ties(scores, values[:, modelled], tied[modelled], tie_rng)
+        scores[:, scored[modelled]] = normal_scores(levels[:, ranked], tie_rng)
+        break_ties(scores, levels[:, modelled], tied[modelled], tie_rng)
         sigma = self.covariance
         if not isinstance(sigma, str):
             sigma = sigma[np.ix_(features[modelled], features[modelled])]

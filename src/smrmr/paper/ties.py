@@ -1,4 +1,7 @@
-"""Turns columns into normal scores; where values are tied, draws them from a joint latent model."""
+"""Turns columns into normal scores; where values are tied, draws them from a joint latent model.
+
+Tied are equal values here: those who call settle near ties first.
+"""
 
 from typing import Any
 
@@ -7,12 +10,17 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from ..features.fingerprints import have_ties
 from ..types import Mask, Matrix, Vector
 from .covariance import graphical_lasso
 
 ROUNDS = 20
 FAR = 9.0  # standard deviations beyond which a normal variable is never drawn
+
+
+def have_ties(values: NDArray[Any]) -> Mask:
+    """Which columns hold some value twice."""
+    ordered = np.sort(values, axis=0)
+    return np.asarray((ordered[1:] == ordered[:-1]).any(axis=0))
 
 
 def normal_scores(values: NDArray[Any], rng: Generator) -> Matrix:

@@ -34,8 +34,9 @@ def rate_of(shares: Vector, size: float = 1.0, confidence: float = CONFIDENCE) -
 
     With :math:`m` the mean and :math:`v` the variance of the shares, :math:`n` trials tell as much
     as :math:`n\,m (1 - m) / v` single yes-or-no answers: of these it is Jeffreys' interval, which
-    ends at 0 or 1 where all answers agree. One more trial of the variance of a single answer is
-    added, so that few trials that happen to agree are not taken for many.
+    ends at 0 or 1 where all answers agree. To both variances that of one more trial is added, in
+    which all answers are the same: features of one trial may be found or missed together, which
+    few trials that happen to agree cannot tell.
 
     Parameters
     ----------
@@ -72,8 +73,8 @@ def _answers(shares: Vector, size: float) -> tuple[float, float]:
     n, mean = len(shares), float(np.mean(shares))
     middle = (np.sum(shares) + 0.5) / (n + 1)
     single = middle * (1 - middle)
-    variance = (np.sum((shares - mean) ** 2) + single) / n
-    answers = n * float(np.clip(single / variance, 1.0, max(size, 1.0)))
+    together = (np.sum((shares - mean) ** 2) + 1.0) / (n * single + 1.0)
+    answers = n * float(np.clip(1 / together, 1.0, max(size, 1.0)))
     return mean * answers + 0.5, (1 - mean) * answers + 0.5
 
 
@@ -132,25 +133,25 @@ def crossing_of(
     rng = np.random.default_rng(0)  # the same for all data
     of_places = zip(shares, sizes, strict=True)
     drawn = np.stack([rng.beta(*_answers(*place), N_DRAWN) for place in of_places], axis=1)
-    found = np.sort([_crossing(places, rising(curve, weights), chance) for curve in drawn])
+    found = np.sort([_crossing(places, curve, chance) for curve in rising(drawn, weights)])
     tail = (1 - confidence) / 2
     low, high = found[int(tail * N_DRAWN)], found[int((1 - tail) * N_DRAWN) - 1]
     return Crossing(at, min(float(low), at), max(float(high), at), bool(at <= places[0]))
 
 
 def rising(means: Vector, weights: Vector) -> Vector:
-    """The curve nearest to the means, by weighted squares, that does not fall.
+    """The curve nearest to the means, by weighted squares, that does not fall; for rows of means.
 
     >>> rising(np.array([0.2, 0.6, 0.4, 0.9]), np.ones(4)).round(3).tolist()
     [0.2, 0.5, 0.5, 0.9]
     """
-    m = len(means)
-    sums, counts = (np.concatenate([[0.0], np.cumsum(part)]) for part in (means * weights, weights))
-    from_to: Matrix = np.full((m, m), np.inf)
-    for i in range(m):
-        from_to[i, i:] = (sums[i + 1 :] - sums[i]) / (counts[i + 1 :] - counts[i])
-    least = np.minimum.accumulate(from_to[:, ::-1], axis=1)[:, ::-1]  # over ends, of each start
-    return np.array([least[: k + 1, k].max() for k in range(m)])
+    from_to: Matrix = np.full((*means.shape, means.shape[-1]), np.inf)
+    for i in range(means.shape[-1]):
+        sums = np.cumsum((means * weights)[..., i:], axis=-1)
+        from_to[..., i, i:] = sums / np.cumsum(weights[i:])
+    least = np.minimum.accumulate(from_to[..., ::-1], axis=-1)[..., ::-1]  # over ends, by start
+    highest = np.maximum.accumulate(least, axis=-2)
+    return np.asarray(np.diagonal(highest, axis1=-2, axis2=-1))
 
 
 def _crossing(places: Vector, curve: Vector, chance: float) -> float:

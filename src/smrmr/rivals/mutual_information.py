@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.columns import Columns
+from ..data.ranks import settled
 from ..data.target import Target
 from ..measures.embedding import one_hot
 from ..problems import Problem, setting
@@ -22,7 +23,7 @@ class Information:
     columns: Columns
 
     def __post_init__(self) -> None:
-        self._values = np.asarray(self.columns.values, dtype=np.float64)
+        self._values = settled(np.asarray(self.columns.values, dtype=np.float64), axis=0)
         self._discrete = self.columns.nominal | np.array([_few(x) for x in self._values.T])
 
     def with_target(self, target: Target) -> Vector:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..data.ranks import settled
 from ..data.scaling import unit_columns
 from ..data.study import Study
 from ..types import Indices, Matrix
@@ -62,7 +63,7 @@ def repeated_rows(study: Study) -> Repeats:
     columns, n = study.columns, study.columns.n_rows
     most = min(MAX_COLUMNS, max(2, MAX_VALUES // n))
     features = columns.read(np.unique(np.linspace(0, columns.n_columns - 1, most).astype(np.intp)))
-    features = np.asarray(features, dtype=np.float64)
+    features = settled(np.asarray(features, dtype=np.float64), axis=0)
     target = study.target.values.reshape(n, -1)
     sizes = max(
         (_sizes_of_repeated(values) for values in (features, np.hstack([features, target]))),

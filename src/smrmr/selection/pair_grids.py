@@ -10,6 +10,7 @@ import numpy as np
 from ..conditional.evidence import ConditionalEvidence
 from ..controllers import Evidence
 from ..data.covariates import Covariates, is_number
+from ..data.ranks import settled
 from ..data.study import Study
 from ..data.target import Target, columns_of
 from ..types import Indices, Mask, Matrix, Vector
@@ -78,7 +79,8 @@ def _side(study: Study, k: int) -> tuple[GridSide, Indices]:
     if k >= n_features:
         assert study.covariates is not None
         return _side_of_covariate(study.covariates, k - n_features, n_bins)
-    x = study.columns.read(np.array([k]))[:, 0].astype(np.float64)
+    x = study.columns.read(np.array([k]))[:, 0]
+    x = settled(x).astype(np.float64)
     levels, level = np.unique(x, return_inverse=True)
     if study.columns.nominal[k]:
         return _levels(level, [f"level {value:g}" for value in levels])

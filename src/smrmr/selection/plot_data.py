@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..association.associator import Associator
+from ..data.ranks import settled
 from ..data.study import Study
 from ..data.target import Target
 from ..measures.protocol import Measure
@@ -199,6 +200,7 @@ def shape_of(x: Vector, target: Target) -> Shape:
         shape = _summary("classes", group, x[:, None], names)
         return _above_zero(shape, x, group) if _needs_shares(shape, x) else shape
     outputs = target.values.reshape(target.n_rows, -1)
+    x = settled(x)
     if 1 + np.count_nonzero(np.diff(np.sort(x))) <= MOST_LEVELS:
         levels, level = np.unique(x, return_inverse=True)
         return _summary("levels", level, outputs, np.array([f"{v:.{DIGITS}g}" for v in levels]))

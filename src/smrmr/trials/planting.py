@@ -83,10 +83,9 @@ def _draw_effects(
     """
     if not cell.n_effects:
         return []
-    form, drawn = FORMS[cell.form], rng.permutation(candidates)
+    form = FORMS[cell.form]
     apart, alike = list[tuple[Indices, Vector]](), list[tuple[Indices, Vector]]()
-    for start in range(0, len(drawn) - form.n_features + 1, form.n_features):
-        features = drawn[start : start + form.n_features]
+    for features in _in_random_order(study, candidates, form.n_features, rng):
         effect = _adjusted(study, form.act(_scores(study, features, rng))[:, None])[:, 0]
         if effect.std() <= CONSTANT:
             continue
@@ -104,6 +103,18 @@ def _draw_effects(
         f"Lower {setting('n_effects')}, name more features in {setting('plant_on')}, or leave out "
         "this form.",
     )
+
+
+def _in_random_order(study: Study, candidates: Indices, size: int, rng: Generator) -> Indices:
+    """Candidates, or pairs of them; where features have partners of their own, these pairs."""
+    drawn = rng.permutation(candidates)
+    if size == 1 or study.partners is None:
+        return drawn[: len(drawn) // size * size].reshape(-1, size)
+    partners = study.partners[study.partners < study.columns.n_columns]  # no covariates
+    if not len(partners):
+        return np.empty((0, size), np.intp)
+    pairs = np.column_stack([drawn, rng.choice(partners, len(drawn))])
+    return np.asarray(pairs[pairs[:, 0] != pairs[:, 1]])
 
 
 def _scores(study: Study, features: Indices, rng: Generator) -> Matrix:

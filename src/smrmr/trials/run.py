@@ -17,7 +17,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from ..data.study import Study
-from ..pipeline import select_from
+from ..pipeline import groups_from, select_from
 from ..power.account import LAYERS, UNKNOWN, Cell, Trials
 from ..problems import Problem, setting
 from ..recipe import Recipe
@@ -25,7 +25,7 @@ from ..runs.blocks import open_pool, run_blocks
 from ..runs.checkpoints import checkpoints_in, without_checkpoints
 from ..runs.work import Work
 from ..selection import Selection
-from ..selection.pairs import pairs_of, q_values_of_pairs
+from ..selection.pairs import n_selected_pairs, pairs_of
 from ..settings import check_count, check_level, parse_bytes
 from ..types import Indices, Progress
 from .planting import plant
@@ -198,19 +198,23 @@ def run_trial(source: Source, recipe: Recipe, cell: Cell, seed: SeedSequence) ->
         warnings.simplefilter("ignore")  # of the table, which its own fit tells
         study, candidates = source.draw(cell.n_rows, rng)
         study, features = plant(study, cell, candidates, rng)
-        return [counted(select_from(study, recipe, rng), features)]
+        found = select_from(study, recipe, rng)
+        any_pair = n_selected_pairs(found) > 0
+        partners = groups_from(study, recipe).nearly_same if any_pair else found.leaders
+        return [counted(found, features, partners)]
 
 
-def counted(found: Selection, features: Indices) -> NDArray[np.intp]:
+def counted(found: Selection, features: Indices, partners: Indices) -> NDArray[np.intp]:
     """How many were planted, found, named and false in every layer.
 
     `features` are those with effects, a row for each effect; of two features if it is a pair.
+    `partners` are for each feature the one that stands for it as a partner.
     """
     planted = np.unique(found.leaders[features.ravel()])
-    pairs = {frozenset(found.leaders[some].tolist()) for some in features if len(some) == 2}
+    pairs = {frozenset(partners[some].tolist()) for some in features if len(some) == 2}
     alone, own = (found.layer(name).features for name in ("associated", "own"))
     members = [found.leaders[group] for group in found.members]
-    together = _pairs_named(found)
+    together = _pairs_named(found, partners)
     counts = {
         # all that correlates with planted features is associated
         "associated": (*_counted(planted, alone), UNKNOWN if len(planted) else len(alone)),
@@ -231,8 +235,8 @@ def _counted(planted: Indices, named: Indices) -> tuple[int, int, int]:
     return len(planted), int(np.isin(planted, named).sum()), len(named)
 
 
-def _pairs_named(found: Selection) -> set[frozenset[int]]:
-    """Pairs that the level selects, by the features that stand for copies."""
-    leaders = np.concatenate([found.leaders, found.n_features + np.arange(len(found.covariates))])
-    chosen = pairs_of(found).features[q_values_of_pairs(found) <= found.fdr]
-    return {frozenset(leaders[pair].tolist()) for pair in chosen}
+def _pairs_named(found: Selection, partners: Indices) -> set[frozenset[int]]:
+    """Pairs that the level selects, by what stands for features as partners."""
+    partners = np.concatenate([partners, found.n_features + np.arange(len(found.covariates))])
+    chosen = pairs_of(found).features[: n_selected_pairs(found)]
+    return {frozenset(partners[pair].tolist()) for pair in chosen}

@@ -122,8 +122,8 @@ class Pilot(Table):
 
     def _varying(self, columns: Columns) -> Indices:
         """Candidates that are not constant in the rows drawn."""
-        values = columns.read(self.candidates)
-        return np.asarray(self.candidates[np.ptp(values, axis=0) > 0])
+        vary = np.concatenate([np.ptp(values, axis=0) > 0 for _, values in columns.pieces()])
+        return np.asarray(self.candidates[vary[self.candidates]])
 
 
 @dataclass(frozen=True)

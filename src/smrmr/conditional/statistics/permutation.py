@@ -13,6 +13,7 @@ from ...settings import ComparesBySettings, check_count
 from ...types import Vector
 from .pairs import ResidualPairs
 
+TIED = 1e-10  # of a value, by which another may fall short of it and count as equal
 ENOUGH = 20  # permutations that reach the value, after which no more are drawn
 
 
@@ -85,6 +86,7 @@ class Permutation(ComparesBySettings):
 
     def _p_value(self, r: Vector, e: Vector) -> float:
         rng, value, reached, drawn = np.random.default_rng(len(r)), self.function(r, e), 0, 0
+        value -= TIED * abs(value)
         while drawn < self.n_permutations and reached < ENOUGH:
             reached += self.function(rng.permutation(r), e) >= value
             drawn += 1

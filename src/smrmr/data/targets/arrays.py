@@ -11,6 +11,7 @@ from ...problems import Problem, setting
 from ...types import Data, Vector, pd
 from ..columns import refuse_sparse_or_masked
 from ..messages import number_with_comma, refuse_missing
+from ..ranks import settled
 
 
 def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
@@ -52,14 +53,14 @@ def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
 
 
 def read_numbers(y: Data) -> Vector:
-    """Numbers that vary, in one column or in several."""
+    """Numbers that vary, in one column or in several, ties settled."""
     values, labelled = read_array(y)
     refuse_text_of_numbers(values)
     if labelled and values.ndim == 2:
         refuse_columns_of_labels(values)
     if labelled and values.dtype.kind != "b":
         raise Problem("y holds labels.", f"Give numbers, or use {setting('target', 'classes')}.")
-    numbers = np.ascontiguousarray(values, dtype=np.float64)
+    numbers = settled(np.ascontiguousarray(values, dtype=np.float64), axis=0)
     if (numbers == numbers[0]).all():
         one = values.ndim == 1
         what = f"the single value {numbers[0]:g}" if one else "a single value in every column"

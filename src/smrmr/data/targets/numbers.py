@@ -12,6 +12,8 @@ from .arrays import read_array, read_numbers
 from .dealing import deal_by_rank, noise_of_ranks, scores_given, strength_within
 from .protocol import Planting, Target, TargetColumns
 
+TIE_BREAK = 1e-9  # of scores, beyond rounding: rows of equal scores have no order
+
 
 @dataclass(frozen=True)
 class Numbers:
@@ -73,6 +75,7 @@ class Numbers:
         of_ranks = noise_of_ranks(signal + planting.noise * rest)
         noise = np.sqrt(np.maximum(planting.noise**2 - of_ranks, 0.0))
         scores = fitted + signal + noise[:, None] * rest
+        scores += TIE_BREAK * rng.standard_normal(scores.shape)
         dealt = [
             deal_by_rank(values, mine, strata) for values, mine in zip(outputs, scores, strict=True)
         ]

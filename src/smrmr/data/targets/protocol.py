@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...types import Data, Indices, Mask, Matrix, Vector
 from ..columns import Block
+from ..ranks import settled
 
 GUMBEL_SPREAD = np.pi / np.sqrt(6)  # standard deviation of the noise in logits and log-hazards
 LEAST_NOISE = 1e-3  # below which noise is as good as none
@@ -59,8 +60,8 @@ class Target:
 
     @property
     def vectors(self) -> NDArray[np.float64]:
-        """The samples as one set of points, (1, q, n)."""
-        return np.ascontiguousarray(self.values.reshape(self.n_rows, -1).T)[None]
+        """The samples as one set of points, (1, q, n), tied numbers made equal."""
+        return np.ascontiguousarray(settled(self.values.reshape(self.n_rows, -1).T))[None]
 
     @property
     def order(self) -> Indices:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...problems import Problem, setting, warn
 from ...types import Data, Indices, Mask, Matrix, Vector, pd
+from ..ranks import settled
 from ..row_groups import vary_within
 from .numbers import Numbers
 from .protocol import GUMBEL_SPREAD, LEAST_NOISE, Planting, Target
@@ -57,7 +58,7 @@ class Survival(Numbers):
         """Deviance residuals given the covariates."""
         assert target.derived_from is not None
         time, event = target.derived_from
-        return replace(target, values=deviance_residuals(time, event == 1, covariates))
+        return replace(target, values=settled(deviance_residuals(time, event == 1, covariates)))
 
     def mean(self, target: Target, codes: Indices) -> Target:
         """The time and event of every group, which must not vary within."""
@@ -141,7 +142,7 @@ def _times_and_events(y: Data) -> Matrix:
             f"{int(happened.sum())} events in {len(time)} rows.",
             f"At least {FEWEST_EVENTS} are needed.",
         )
-    return np.stack([time, happened])
+    return np.stack([settled(time), happened])
 
 
 def deviance_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vector:

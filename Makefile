@@ -48,6 +48,7 @@ figures: $(VENV)/installed-docs
 docs: $(VENV)/installed-docs $(VENV)/installed-test figures
 	$(BIN)/pytest -n auto -m "slow or not slow" tests/test_docs.py
 	$(BIN)/sphinx-build -W --keep-going -j auto docs docs/_build/html
+	$(BIN)/python tools/check_site.py docs/_build/html
 
 # addresses outside the repository, which needs the network
 links: figures

@@ -20,7 +20,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",  # formulas need no network
     "sphinx.ext.napoleon",
+    "matplotlib.sphinxext.plot_directive",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
@@ -46,6 +48,10 @@ napoleon_use_rtype = False
 napoleon_use_param = False  # "x, y" share a line, as they share a sentence
 napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_attr_annotations = False  # types are in the signature
+
+plot_include_source = True
+plot_html_show_source_link = plot_html_show_formats = False
+plot_formats = [("png", 150)]
 
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",

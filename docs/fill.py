@@ -10,21 +10,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report.against import against
+from benchmarks.report.against import against, rivals
 from benchmarks.report.groups import groups_tables
 from benchmarks.report.tables import claims
-from benchmarks.report.yardstick import yardstick
+from benchmarks.report.yardstick import sizes, yardstick
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
-PAGES = [
-    ROOT / name for name in ("README.md", "docs/reproducing.md", "docs/power.md", "docs/choices.md")
-]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCKS = {
     "claims": claims,
     "yardstick": yardstick,
+    "sizes": sizes,
     "groups": groups_tables,
     "against": against,
+    "rivals": rivals,
 }  # by the comment that opens them
 BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", flags=re.DOTALL)
 

@@ -34,7 +34,7 @@ def run(*arguments, cwd=None):
 def test_one_level_by_default_everywhere():
     """Oracle: the number that the page on choices, and the first page, give as the default."""
     docs = Path(__file__).parents[1] / "docs"
-    (level,) = re.findall(r"([\d.]+) is the default", (docs / "choose.md").read_text("utf-8"))
+    (level,) = re.findall(r"([\d.]+) is the default", (docs / "settings.md").read_text("utf-8"))
     (first,) = re.findall(r"level is ([\d.]+), the default", (docs / "start.md").read_text("utf-8"))
     assert first == level
     told = [Recipe().fdr, SmRMR().fdr, SmRMR.paper().fdr]

@@ -64,14 +64,24 @@ def test_tables_are_those_of_the_stored_rows():
     for name, opening in (
         ("README.md", "against -->"),
         ("docs/reproducing.md", "claims -->\n| claim |"),
-        ("docs/power.md", "yardstick -->"),
-        ("docs/choices.md", "groups -->"),
+        ("docs/power_tables.md", "yardstick -->"),
+        ("docs/ablation_tables.md", "groups -->"),
+        ("docs/settings.md", "sizes -->"),
+        ("docs/power.md", "sizes -->"),
     ):
         page = (ROOT / name).read_text(encoding="utf-8")
         assert opening in page
         assert FILL["filled"](page) == page
         spoilt = page.replace("<!-- end -->", "spoilt\n<!-- end -->", 1)
         assert FILL["filled"](spoilt) == page
+
+
+@pytest.mark.parametrize("name", ["power.md", "ablations.md", "method.md"])
+def test_pages_that_lead_to_appendices_take_five_minutes(name):
+    """Law: at 240 words a minute, those of tables included, those of formulas not."""
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    words = re.sub(r"\$\$.*?\$\$|<!--.*?-->|\]\([^)]*\)", " ", page, flags=re.DOTALL).split()
+    assert sum(any(c.isalnum() for c in word) for word in words) <= 5 * 240
 
 
 def links_of(page):

@@ -11,6 +11,7 @@ import pytest
 
 from report_cases import CELL_TYPES, case, genes
 from smrmr import Recipe, Selection, SmRMR, select
+from smrmr.cli.display import legend
 from smrmr.report import plot, render
 from smrmr.report.findings import listing
 from smrmr.report.marks import Boxes, Points
@@ -142,13 +143,16 @@ def test_mostly_zero_features_show_shares_and_means():
 
 
 def test_extreme_values_get_a_symlog_axis(rng):
-    """Law: symlog for log-normal values and for counts with large ones, else plain."""
+    """Law: symlog for log-normal values and counts with large ones; plain for others and scaled."""
     assert symlog_unit(rng.normal(size=200)) == 0
     assert symlog_unit(rng.uniform(size=200) * 1e6) == 0
     assert symlog_unit(np.arange(6.0)) == 0
     assert 0 < symlog_unit(np.exp(4 * rng.normal(size=200))) < 1
     assert symlog_unit(np.array([0, 0, 1, 2, 1, 0, 3, 2, 1, 500.0])) == 1
     assert symlog_unit(np.zeros(5)) == 0
+    counts = np.exp(4 * rng.normal(size=200))
+    assert symlog_unit((counts - counts.mean()) / counts.std()) == 0  # scaled: ratios mean nothing
+    assert symlog_unit(-counts) > 0
     found, k = with_classes(("ill", "well"), np.array([[0, 1, 1, 2, 900], [0, 1, 2, 3, 5.0]]))
     assert shape_plot(found, k).y_label.endswith("(log scale)")
     assert plot(found, "shape", feature=k).get_yscale() == "symlog"
@@ -222,6 +226,35 @@ def test_adjusted_and_unadjusted_relevance_stand_side_by_side():
     assert both in page.text["answer"]
     assert "GENE1" in page.text["check-adjusting"]
     assert "check-adjusting" not in Page(render(case("two_classes"))).ids
+
+
+NEEDS_WORDS = re.compile(r"\b(direction|effect|shape)\b")  # heads that say too little
+
+
+@pytest.mark.parametrize("name", ["numbers", "ten_classes", "groups", "empty", "draws"])
+def test_direction_effect_and_shape_are_explained_at_their_heads(name):
+    """Oracle: the heads of all tables on the page, and of the one that its script writes."""
+    text = render(case(name))
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", text)
+    bare = [head for head in heads if "<" not in head]
+    assert not any(NEEDS_WORDS.search(head) for head in bare)
+    told = dict(re.findall(r"data-tip=\"([^\"]+)\">([^<]+)</span>", " ".join(heads)))
+    assert all(NEEDS_WORDS.search(head) or head == "share explained" for head in told.values())
+    assert all(len(meaning.split()) > 6 for meaning in told)
+    table = Page(text).data
+    wanted = {name for name, head in table["labels"].items() if NEEDS_WORDS.search(head)}
+    assert set(table["about"]) == wanted
+    assert told or wanted
+
+
+@pytest.mark.parametrize("name", ["numbers", "two_classes", "ten_classes", "draws"])
+def test_the_terminal_explains_direction_effect_and_shape(name):
+    """Oracle: the columns of the table that it shows."""
+    found = case(name)
+    shown = found.findings()[["feature", *found.presentation.shown(found)]]
+    told = [line.split(":")[0] for line in legend(found, [shown])]
+    wanted = {"direction": "direction", "shape": "shape alone"}
+    assert told == [head for column, head in wanted.items() if column in shown]
 
 
 def test_the_glossary_holds_the_words_of_the_page_and_no_others():

@@ -86,6 +86,47 @@ def test_narrow_pages_do_not_scroll_sideways(browser, tmp_path, name, way):
     page.close()
 
 
+@pytest.mark.parametrize("name", ["numbers", "two_classes", "groups", "covariates", "knockoffs"])
+def test_no_table_of_findings_is_cut_on_a_wide_screen(browser, tmp_path, name):
+    """Law: at 1400 pixels every column of every table but that of all features can be seen."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(write_report(case(name), tmp_path / "report.html").as_uri())
+    beyond = page.locator(".scroll:not(:has(#features))").evaluate_all(
+        "all => all.map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert len(beyond) >= 2
+    assert max(beyond) <= 0
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["numbers", "two_classes", "groups", "sixty_findings", "empty"])
+def test_the_first_page_of_a_print_holds_the_first_figure(browser, tmp_path, name):
+    """Law: on A4, less margins of 1.4 cm, the figure of features alone ends on page one."""
+    page = browser.new_page(viewport={"width": 688, "height": 1016})
+    page.goto(write_report(case(name), tmp_path / "report.html").as_uri())
+    page.emulate_media(media="print")
+    box = page.locator("#figure-associated").bounding_box()
+    assert box["y"] + box["height"] < 1016
+    assert page.evaluate("document.documentElement.scrollWidth") <= 688  # else it is made smaller
+    page.close()
+
+
+def test_heads_tell_what_they_mean_when_pointed_at(browser, tmp_path):
+    """Oracle: the text that the page keeps for the head."""
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(write_report(case("numbers"), tmp_path / "report.html").as_uri())
+    for place in ("#listing .term", "#features .term"):
+        head = page.locator(place).first
+        head.hover()
+        assert page.locator("#tip").is_visible()
+        assert page.locator("#tip").inner_text() == head.get_attribute("data-tip")
+        page.mouse.move(0, 0)
+        assert not page.locator("#tip").is_visible()
+    page.locator("#listing .term").first.focus()
+    assert page.locator("#tip").is_visible()
+    page.close()
+
+
 def test_names_of_classes_stay_within_their_figure(browser, tmp_path):
     """Law: no name of a class reaches beyond the figure it stands in, in any case."""
     page = browser.new_page(viewport={"width": 1200, "height": 800})

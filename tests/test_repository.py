@@ -60,6 +60,20 @@ def test_the_changelog_begins_with_this_version():
     assert versions[0] == smrmr.__version__
 
 
+def test_the_readme_leads_somewhere_on_a_package_index():
+    """Oracle: files of the repository, by the addresses that the build puts in."""
+    hook = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["metadata"]["hooks"]
+    text = read("README.md")
+    for one in hook["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(one["pattern"], one["replacement"], text)
+    found = re.findall(r'(?:\]\(|src=")([^)"\s]+)', text)
+    assert len(found) > 15
+    for address in found:
+        path = re.fullmatch(r"https://[\w.]+/smrmr/smrmr/(?:blob/)?main/([^#]+)(#.+)?", address)
+        assert address.startswith("https://")
+        assert "smrmr/smrmr/" not in address or (path and (ROOT / path[1]).exists()), address
+
+
 def test_the_oldest_versions_tested_are_those_promised():
     pinned = {
         one.name: Version(next(iter(one.specifier)).version)

@@ -1,4 +1,4 @@
-"""What the theory page names is there: functions, files, tests; and the tables name the code's."""
+"""What pages on the method name is there: functions, files, tests; tables name the code's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-NAMING = ["theory.md", "extending.md"]  # pages that tie words to the code
+NAMING = ["formulas.md", "extending.md"]  # pages that tie words to the code
 ROLE = re.compile(r"\{py:(?:func|class|meth|mod|obj)\}`([\w.]+)`")
 PLACE = re.compile(r"`((?:src|tests|benchmarks)/[\w/.]+?)(?:::(\w+))?`")
 
@@ -55,7 +55,7 @@ def test_files_that_a_page_names_hold_what_it_says(page):
 
 def test_every_formula_is_tied_to_the_code():
     """Law: after a displayed formula, and before the next heading, a role or a path follows."""
-    text = text_of("theory.md")
+    text = text_of("formulas.md")
     for formula in re.finditer(r"\$\$.*?\$\$", text, flags=re.DOTALL):
         rest = re.split(r"^#+ ", text[formula.end() :], maxsplit=1, flags=re.MULTILINE)[0]
         assert ROLE.search(rest) or PLACE.search(rest), formula[0]

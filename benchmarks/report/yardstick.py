@@ -29,6 +29,8 @@ PAPER = ("1.a", "1.b", "1.c", "1.d", "2.a", "2.b", "2.c", "3.a", "3.b", "3.c")
 OURS = "smrmr"
 BY = "smrmr (BY)"
 ALONE = "SIS + BH"
+SETTINGS = (OURS, BY, "knockoffs", "paper (PC, MCP)")  # what one package offers
+DEFAULT_LEVEL = 0.1
 SHARED = ["design", "n", "p", "level"]
 MUCH = 0.1  # of the power, that is worth a line
 EMPTY_COLUMNS = {"size": "data sets where a rival finds a true feature", "mean": "smrmr is empty"}
@@ -119,6 +121,13 @@ def ten_designs(table: Any) -> str:
     """Sizes and levels in rows, methods in columns; how many designs, where not all ten."""
     means = _over_designs(table)
     return "" if means.empty else across(means, ("n", "p", "level"), _mean_of_designs)
+
+
+def sizes(stores: dict[str, Any]) -> str:
+    """Both rules of ours beside knockoffs by size, at the default level, means of ten designs."""
+    means = _over_designs(cells(stores["yardstick"], measured=MEASURED))
+    chosen = means["method"].isin(SETTINGS) & (means["level"] == DEFAULT_LEVEL)
+    return across(means[chosen], ("n", "p"), _mean_of_designs) if chosen.any() else NOT_RUN
 
 
 def ten_means(table: Any) -> Any:

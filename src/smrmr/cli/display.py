@@ -15,7 +15,7 @@ from ..data.messages import named
 from ..power.account import LAYERS, TableCheck, Trials, layer_of, ratio_of
 from ..power.words import SHORT, percent, written_shortly
 from ..report.statement import statement
-from ..report.words import counts_by_level, level_that_selects, near_miss_pairs, say
+from ..report.words import about_columns, counts_by_level, level_that_selects, near_miss_pairs, say
 from ..selection import Selection
 from ..types import Indices, pd
 from .options import STAGES
@@ -48,10 +48,14 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
         shown = _shown(found)
         beside = _groups(found) if found.n_groups else _neighbours(found)
         said.print(drawn(shown, beside if found.n_groups or "partner" not in shown else {}))
+        tables = [shown]
     else:
-        for title, table in _instead(found).items():
-            if len(table):
-                said.print(drawn(table, title=title, title_justify="left"))
+        instead = {title: table for title, table in _instead(found).items() if len(table)}
+        for title, table in instead.items():
+            said.print(drawn(table, title=title, title_justify="left"))
+        tables = [*instead.values()]
+    for line in legend(found, tables):
+        said.print(line, highlight=False, markup=False)
     if pairs := named(_pairs(found), MOST_PAIRS):
         said.print(f"Pairs that act together: {pairs}.", highlight=False)
     if panel := named((_cut(found.names[k]) for k in found.panel.features), MOST_IN_PANEL):
@@ -117,6 +121,16 @@ def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: An
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table
+
+
+def legend(found: Selection, tables: Iterable[Any]) -> list[str]:
+    """What columns of these tables hold, a line for each whose head says too little."""
+    shown = {name for table in tables for name in table}
+    return [
+        f"{LABELS.get(name, name)}: {meaning}."
+        for name, meaning in about_columns(found).items()
+        if name in shown
+    ]
 
 
 def _groups(found: Selection) -> dict[str, list[str]]:

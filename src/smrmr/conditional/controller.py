@@ -44,8 +44,8 @@ class ConditionalTests:
     The hypothesis is :math:`H_k: Y \perp X_k \mid X_{-k}`. The residual of :math:`X_k` given the
     other features is compared with the residual of :math:`Y` given the other features by several
     statistics whose nulls are known: a distilled conditional randomisation test (Liu, Katsevich,
-    Janson and Ramdas 2022) without resampling. Not in the paper; docs/theory.md says what is done,
-    step by step.
+    Janson and Ramdas 2022) without resampling. Not in the paper; docs/formulas.md says what is
+    done, step by step.
 
     Parameters
     ----------

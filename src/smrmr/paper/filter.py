@@ -193,7 +193,7 @@ class KnockoffFilter:
         if n_classes > MANY_CLASSES:
             warn(
                 f"y has {n_classes} classes. With so many of them relevance says little and more "
-                "false features than the level allows may be selected (docs/choices.md has "
+                "false features than the level allows may be selected (docs/ablation_tables.md has "
                 "figures). Merge classes if you can."
             )
         return replace(study, columns=columns)

@@ -39,8 +39,9 @@ def plot(
 
     Of every selection: ``"relevance"`` of all features by rank, ``"redundancy"`` between the best,
     clustered, ``"shape"``, a feature against the target, ``"adjusting"``, relevance before and
-    after covariates were adjusted for, and ``"power"`` against the strength of planted effects, if
-    `smrmr.Selection.check` measured it.
+    after covariates were adjusted for, ``"associated"``, effects and p-values of all features
+    alone, ``"carriers"`` of groups, the ``"panel"``, and ``"power"`` against the strength of
+    planted effects, if `smrmr.Selection.check` measured it.
 
     Of conditional tests: ``"best"``, the smallest p-values with the cut-off; ``"histogram"`` of all
     p-values; ``"alone"``, marginal p-values against those given all other features; ``"fits"``, the

@@ -19,6 +19,7 @@ HIDDEN = (  # columns for which there is no room, or that notes say better
 OF_GROUPS = ("size", "least_alike")
 MOST_OF_PANEL = 6  # features of the panel that are drawn
 MOST_IN_LAYER = 12  # features of a layer that its section lists
+MOST_MEANS = 4  # classes whose means fit beside all else; figures and files have those of more
 OF_LAYERS = {  # columns that it shows of them
     "associated": (
         *("p_value_alone", "q_value_alone", "direction_alone"),
@@ -54,8 +55,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Listing:
-    """A table as text: heads, whether each holds words, rows, and how many more there are."""
+    """A table as text: columns and their heads, whether each holds words, rows, how many more."""
 
+    columns: list[str]
     heads: list[str]
     wordy: list[bool]
     rows: list[list[str]]
@@ -117,6 +119,8 @@ def listing(selection: Selection) -> Listing:
         frame, features = selection.near_misses(), selection.near_miss_positions()
     left_out = {*HIDDEN, *(() if selection.n_groups else OF_GROUPS)}
     left_out |= {name for name in frame if "_alone" in name} - {"p_value_alone"}
+    if len(selection.trends.labels) > MOST_MEANS:
+        left_out |= {f"mean_{label}" for label in selection.trends.labels}
     if any(name in frame for name in NAMED):
         left_out.add("direction")
     if "partner" in frame and not any(frame["partner"]):
@@ -185,6 +189,7 @@ def groups_listing(selection: Selection) -> Listing | None:
 def as_listing(columns: dict[str, list[Any]], more: int = 0) -> Listing:
     """Columns as a table of text, with heads in words."""
     return Listing(
+        [*columns],
         [LABELS.get(name, name.replace("_", " ")) for name in columns],
         [any(isinstance(value, str) for value in values) for values in columns.values()],
         [[_written(value) for value in row] for row in zip(*columns.values(), strict=True)],

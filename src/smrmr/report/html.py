@@ -97,6 +97,7 @@ def render(selection: Selection) -> str:
         selection=selection,
         say=words.say,
         say_items=words.say_items,
+        about=words.about_columns(selection),
         why_nothing=words.why_nothing(selection),
         warnings=words.warnings(selection),
         captions=f"{words.FOLDERS[selection.evidence.kind]}/captions.html",

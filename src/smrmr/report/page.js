@@ -2,7 +2,7 @@
 // Names are data: they reach the page through textContent and title only, never as HTML.
 (() => {
   const BATCH = 100;
-  const { columns, rows, labels, dangerous } = JSON.parse(document.getElementById("data").textContent);
+  const { columns, rows, labels, about, dangerous } = JSON.parse(document.getElementById("data").textContent);
   const isText = (column) => typeof rows[0]?.[column] === "string";
   const [body] = document.getElementById("features").tBodies;
   const head = document.querySelector("#features thead tr");
@@ -108,13 +108,15 @@
 
   function showTip(event) {
     const tip = document.getElementById("tip");
-    const text = event.target.closest?.("[data-tip]")?.dataset.tip;
-    tip.hidden = !text;
-    if (!text) return;
-    tip.textContent = text;
+    const told = event.target.closest?.("[data-tip]");
+    tip.hidden = !told;
+    if (!told) return;
+    tip.textContent = told.dataset.tip;
     const { width, height } = tip.getBoundingClientRect();
-    tip.style.left = `${Math.max(4, Math.min(event.clientX + 12, innerWidth - width - 4))}px`;
-    tip.style.top = `${event.clientY + height + 24 > innerHeight ? event.clientY - height - 12 : event.clientY + 16}px`;
+    const box = told.getBoundingClientRect();
+    const { x, y } = event.type === "focusin" ? { x: box.left, y: box.bottom } : { x: event.clientX, y: event.clientY };
+    tip.style.left = `${Math.max(4, Math.min(x + 12, innerWidth - width - 4))}px`;
+    tip.style.top = `${y + height + 24 > innerHeight ? y - height - 12 : y + 16}px`;
   }
 
   columns.forEach((name, column) => {
@@ -122,6 +124,10 @@
     cell.scope = "col";
     const button = make("button", "", labels[name]);
     button.type = "button";
+    if (about[name]) {
+      button.classList.add("term");
+      button.dataset.tip = about[name];
+    }
     button.addEventListener("click", () => sortBy(column, cell));
     cell.append(button);
     head.append(cell);
@@ -132,5 +138,6 @@
   document.getElementById("copy").addEventListener("click", copy);
   document.addEventListener("pointerover", showTip);
   document.addEventListener("pointerdown", showTip);
+  document.addEventListener("focusin", showTip);
   redraw();
 })();

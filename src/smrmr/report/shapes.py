@@ -58,8 +58,13 @@ def target_name(selection: Selection) -> str:
 
 
 def symlog_unit(values: Matrix) -> float:
-    """Size beyond which an axis for these values should be logarithmic; 0 for a plain axis."""
+    """Size beyond which an axis for these values should be logarithmic; 0 for a plain axis.
+
+    Values on both sides of zero, such as standardised ones, have no ratios that a log would show.
+    """
     low, first, third, high = np.quantile(values, [0, 0.25, 0.75, 1])
+    if low < 0 < high:
+        return 0.0
     sizes = np.abs(values[values != 0])
     if high - low <= FAR_APART * (third - first) or np.ptp(np.log10(sizes)) < 1:
         return 0.0

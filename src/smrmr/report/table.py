@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from ..selection import Selection
 from ..types import Indices
+from .words import about_columns
 
 MOST_ROWS = 5000
 NAME_BYTES = 600_000  # for all names together, so that the page stays below 2 MB
@@ -54,6 +55,7 @@ def table_data(selection: Selection) -> dict[str, Any]:
         "columns": list(columns),
         "rows": [list(row) for row in zip(*columns.values(), strict=True)],
         "labels": {name: LABELS.get(name, name.replace("_", " ")) for name in columns},
+        "about": {k: v for k, v in about_columns(selection).items() if k in columns},
         "dangerous": DANGEROUS,
         "cut": cut,
     }

@@ -82,6 +82,11 @@ def say_items(selection: Selection, what: str) -> list[str]:
     return [item.strip() for item in say(selection, what).split(" |")]
 
 
+def about_columns(selection: Selection) -> dict[str, str]:
+    """What columns of tables hold, by name: those whose heads say too little."""
+    return dict(item.split(": ", 1) for item in say_items(selection, "columns"))
+
+
 def advice(selection: Selection) -> str:
     """What to do next in Python if nothing was selected; else nothing."""
     if selection.selected.size:

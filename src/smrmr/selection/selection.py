@@ -650,7 +650,7 @@ class Selection:
         """At least how many features of a set are true, whatever set is chosen after looking.
 
         The bounds of all sets hold together with this confidence: closed testing with Simes tests
-        (Goeman and Solari 2011), see docs/theory.md.
+        (Goeman and Solari 2011), see docs/formulas.md.
 
         Parameters
         ----------

@@ -85,7 +85,7 @@ def projection_covariances(ranks: Array, tree: Array, found: Array) -> None:
 
     With :math:`c_r` the points below and to the left of point r, r sees :math:`n - 1 -
     2(\mathrm{rank}_x + \mathrm{rank}_y - 2 c_r)` more concordant than discordant points; the sum
-    over r of squares of that, centred, is the covariance (docs/theory.md). `tree` has room for
+    over r of squares of that, centred, is the covariance (docs/formulas.md). `tree` has room for
     n + 1 counts: how many points so far have this rank or less, after Fenwick.
     """
     n = ranks.shape[1]

@@ -169,7 +169,10 @@ REFUSED = {
     "months": ("d.csv", with_column("day", ["1-Mar-2020", "12 Sep 21"] * 15), {}, "dates or times"),
     "money": ("d.csv", with_column("cost", ["$1.50", "€ 20"] * 15), {}, "money or per cent"),
     "per cent": ("d.csv", with_column("share", ["1.5%", "20 %"] * 15), {}, "money or per cent"),
-    "ids": ("d.csv", with_column("who", [f"p{i}" for i in range(N)]), {}, "Use id='who'"),
+    "ids": (
+        "d.csv", FRAME.assign(p=[f"p{i}" for i in range(N)], q=[f"q{i}" for i in range(N)])
+        .to_csv(index=False), {}, "such as id='p'",
+    ),
     "free text": ("d.csv", with_column("k", [f"w{min(i, 20)}" for i in range(N)]), {}, "free text"),
     "labels of few rows": ("d.csv", with_column("k", list("abcdefghij") * 3), {}, "Merge labels"),
     "below a limit": ("d.csv", with_cell("<0.1"), {}, "such as '<0.1' in row 4"),
@@ -216,7 +219,7 @@ def test_genes_that_a_spreadsheet_turned_into_dates_are_named(tmp_path):
 def test_all_problems_are_in_one_message(tmp_path):
     """Oracle: seven faults put into one table; the message numbers and cures each of them."""
     frame = FRAME.astype(object).assign(
-        day="2024-01-01", cost="$5", who=[f"p{i}" for i in range(N)], c=["1,5", "2,5"] * 15
+        day="2024-01-01", cost="$5", k=[f"p{min(i, 20)}" for i in range(N)], c=["1,5", "2,5"] * 15
     )
     frame.loc[2, "y"] = frame.loc[5, "b"] = np.nan
     text = frame.to_csv(index=False).replace("a,b", "d,b", 1)
@@ -224,7 +227,7 @@ def test_all_problems_are_in_one_message(tmp_path):
         read_data(write(tmp_path, "d.csv", text), "y")
     said = str(refused.value).splitlines()[1:]
     cures = ["Each must be different", "missing_target='drop'", "Choose missing ", "decimal=','",
-             "drop=['day']", "drop=['cost']", "id='who'"]  # fmt: skip
+             "drop=['day']", "drop=['cost']", "drop=['k']"]  # fmt: skip
     assert len(said) == 7
     assert all(cure in line for cure, line in zip(cures, said, strict=True))
     assert [line.split(".")[0].strip() for line in said] == list("1234567")

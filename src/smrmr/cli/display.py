@@ -18,6 +18,7 @@ from ..power.words import percent
 from ..report.statement import statement
 from ..report.words import counts_by_level, level_that_selects, near_miss_pairs, say
 from ..selection import Selection
+from ..selection.annotations import first_annotation
 from ..types import Indices, pd
 from .options import STAGES
 
@@ -105,8 +106,11 @@ def _pairs(found: Selection) -> list[str]:
 
 
 def _shown(found: Selection) -> Any:
-    """The findings, with what the controller shows of them."""
-    return found.findings()[["feature", *found.presentation.shown(found)]]
+    """The findings, with what the controller shows of them; an annotation is shown for shapes."""
+    shown, first = found.presentation.shown(found), first_annotation(found)
+    if first is not None:
+        shown = (first, *(name for name in shown if name != "shape"))
+    return found.findings()[["feature", *shown]]
 
 
 def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: Any) -> Table:

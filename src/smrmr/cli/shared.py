@@ -21,6 +21,7 @@ def reading(
     time: Column = None,
     event: Column = None,
     drop: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
+    annotation: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
     transpose: Annotated[bool, Option("--transpose")] = False,
     pheno: File = None,
     id: Column = None,

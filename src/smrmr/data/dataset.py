@@ -11,10 +11,12 @@ import numpy as np
 
 from ..problems import Problem, setting
 from ..types import Indices, pd
-from .files import format_of, is_packed, load, read_in_blocks
+from .feature_labels import split_annotations, with_features_in_columns, without_label_rows
+from .files import Table, format_of, is_packed, load, read_in_blocks
 from .files.packed import standard_input
 from .impute import complete, fill_source
 from .messages import did_you_mean, refuse_all
+from .row_names import named_rows
 from .sources import ColumnSource, names_of
 from .tables import (
     IN_COLUMNS,
@@ -50,7 +52,10 @@ class Dataset:
     beside
         Columns that were requested beside features and target: covariates, groups and the like.
     about_features
-        What the file knows of the features (.var, .bim), by their names; None if nothing.
+        What the file knows of the features (.var, .bim, columns of text beside features in rows),
+        by their names; None if nothing.
+    annotations
+        Columns of `about_features` that are shown beside names of features in an answer.
 
     Examples
     --------
@@ -70,6 +75,7 @@ class Dataset:
     source: dict[str, str]
     beside: pd.DataFrame
     about_features: pd.DataFrame | None = None
+    annotations: tuple[str, ...] = ()
 
 
 def read_data(
@@ -87,6 +93,7 @@ def read_data(
     pheno: str | Path | None = None,
     id: str | None = None,
     drop: Sequence[str] = (),
+    annotation: Sequence[str] = (),
     beside: Sequence[str] = (),
     covar: str | Path | None = None,
     missing: str = "refuse",
@@ -120,13 +127,19 @@ def read_data(
     comment
         Text: the character that begins a comment.
     transpose
-        Features are in rows; the first column names them, the header names the samples.
+        Features are in rows; the first column names them, the header names the samples. Other
+        columns of text describe features: they are kept as labels.
     pheno
         Another table with the target, joined by the column `id`.
     id
-        Column of sample ids.
+        Column of sample ids. A column with a different text in every row is taken for them, and so
+        are whole numbers that are all different if it is called so.
     drop
         Columns that are not features.
+    annotation
+        Columns that describe what is in rows and are no values: features with `transpose`, else
+        samples; of AnnData and PLINK columns of var and .bim. Those of features are shown beside
+        their names in an answer. Text of features in rows need not be named.
     beside
         Columns that are no features either and are handed on as they are, such as covariates: of
         the table, of obs, or of `covar`.
@@ -171,20 +184,19 @@ def read_data(
         table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)
     path = Path("standard input") if piped else path
     table = replace(table, checksums={path.name: next(iter(table.checksums.values()))})
+    if transpose:
+        no_samples = [name for name in drop if name in table.features]
+        table = with_features_in_columns(table, path, annotation, no_samples)
+        drop, annotation = [name for name in drop if name not in no_samples], ()
+    else:
+        table = without_label_rows(table)
     source = None if hasattr(table.features, "iloc") else table.features
     if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
         table.notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
         rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
         table = replace(table, features=rows)
-    if pheno is not None:
-        table = join(table, Path(pheno), id)
-    elif id is not None:
-        table = indexed(table, id, path)
-        table = with_different_ids(table, path) if covar is None else table
-    if covar is not None:
-        table, more_names = with_covariates(table, Path(covar), id)
-        beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
+    table, beside = _joined(table, path, id, pheno, covar, beside)
     if source is not None and target is not None and target not in table.about:
         raise Problem(
             f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)}",
@@ -195,21 +207,45 @@ def read_data(
     if absent and IN_COLUMNS in absent[0].message:  # all else that is wrong follows from that
         raise absent[0]
     others, features, unknown = take_columns(table, beside, features)
+    shown, more_to_drop, not_labels = split_annotations(table, annotation, features)
+    drop = [*drop, *more_to_drop]
     names = features.columns if source is None else names_of(source) if drop else ()
     left, not_there = _columns_left(names, drop) if source is None or drop else (None, [])
-    if source is None and drop:
-        features = features.iloc[:, left]
+    named: list[str] = []
+    if source is None:
+        features, named = named_rows(features.iloc[:, left] if drop else features)
     found = complete(features, y, missing, missing_target)
-    refuse_all([*table.problems, *absent, *unknown, *not_there, *found.problems])
-    notes = table.notes + found.notes
+    refuse_all([*table.problems, *absent, *unknown, *not_labels, *not_there, *found.problems])
+    notes = table.notes + named + found.notes
     X: pd.DataFrame | ColumnSource
     if source is None:
         X, more = labels_to_categories(found.features)
         notes += more
     else:
         X = fill_source(source, missing, found.features[ROW].to_numpy(), left)
-    others, name = others.iloc[found.rows], str(found.y.name)
-    return Dataset(X, found.y, name, notes, table.checksums, others, table.about_features)
+    others = others.iloc[found.rows].set_axis(found.features.index)
+    y, name = found.y.set_axis(found.features.index), str(found.y.name)
+    return Dataset(X, y, name, notes, table.checksums, others, table.about_features, shown)
+
+
+def _joined(
+    table: Table,
+    path: Path,
+    id: str | None,
+    pheno: str | Path | None,
+    covar: str | Path | None,
+    beside: Sequence[str],
+) -> tuple[Table, Sequence[str]]:
+    """The table with what other tables know of its samples, and the columns beside features."""
+    if pheno is not None:
+        table = join(table, Path(pheno), id)
+    elif id is not None:
+        table = indexed(table, id, path)
+        table = with_different_ids(table, path) if covar is None else table
+    if covar is not None:
+        table, more_names = with_covariates(table, Path(covar), id)
+        beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
+    return table, beside
 
 
 def open_columns(

@@ -54,7 +54,8 @@ def complete(
             notes += [f"{rows_without} without a target dropped"] if absent.any() else []
         elif absent.any():
             cure = f"Leave them out with {setting('missing_target', 'drop')}."
-            problems.append(Problem(f"the target {y.name!r} is missing in {rows_without}.", cure))
+            where = f"{rows_without}{_such_as(features.index[absent])}"
+            problems.append(Problem(f"the target {y.name!r} is missing in {where}.", cure))
         known = known if absent.all() else np.flatnonzero(~absent)
         problems += problems_of_target(y.reset_index(drop=True).dropna())
     there = features if len(known) == len(features) else features.iloc[known]
@@ -68,6 +69,12 @@ def complete(
     problems += problems_of_texts(left.set_axis(rows))
     notes += _constant(left) + names_like_dates(left.columns)
     return Complete(left.set_axis(features.index[rows]), y.iloc[rows], rows, notes, problems)
+
+
+def _such_as(names: Any) -> str:
+    """The first of these names of rows, if they are no numbers."""
+    given = len(names) and getattr(names.dtype, "kind", "O") == "O"
+    return f" (such as that of {str(names[0])!r})" if given else ""
 
 
 def _constant(features: pd.DataFrame) -> list[str]:

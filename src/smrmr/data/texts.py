@@ -12,6 +12,7 @@ import numpy as np
 from ..problems import Problem, setting
 from ..types import pd
 from .frames import numeric_columns
+from .ids import is_called_ids
 from .messages import WITHOUT_COMMA, named, number_with_comma, quoted
 
 GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
@@ -31,6 +32,8 @@ NUMBER = r"[+-]?[\d.,]*\d"
 AMOUNT = re.compile(rf"[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:[%€£$¥]|EUR|USD|GBP)")
 MIN_ROWS_PER_LEVEL = 5  # on average, of a category of more than two levels
 ID = setting("id")  # which names the column that has ids
+USE_ID = f"Use {ID}"
+GROUPS = setting("groups")  # likewise
 COMMAS = "text"  # that is numbers with commas
 FREE_TEXT = 0.5  # share of values that are different, from which on a text is no label
 
@@ -56,7 +59,7 @@ def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """
     changed, marks = [], set()
     out = frame
-    for k in _texts(frame):
+    for k in text_columns(frame):
         column = frame.iloc[:, k]
         found = None if str(column.dtype) == "category" else _as_numbers(column)
         if found is None:
@@ -95,6 +98,15 @@ def _may_be_number(value: Any) -> bool:
     return text in GAPS or text.lower().lstrip("+-").startswith(("inf", "nan", *".0123456789"))
 
 
+def is_text(value: Any) -> bool:
+    """Whether a value is text that is neither a number nor a mark of a missing one."""
+    if not isinstance(value, str):
+        return False
+    text = value.strip()
+    number = WITHOUT_COMMA.fullmatch(text) or text.lower().lstrip("+-") in ("inf", "nan")
+    return bool(text) and text not in GAPS and not number
+
+
 def names_like_dates(names: Iterable[Any]) -> list[str]:
     """Say that names look as if a spreadsheet had turned genes such as MARCH1 into dates."""
     found = [name for name in names if GENE_AS_DATE.fullmatch(str(name))]
@@ -117,7 +129,7 @@ def problems_of_target(known: pd.Series[Any]) -> list[Problem]:
 def problems_of_texts(features: pd.DataFrame) -> list[Problem]:
     """What is wrong with columns that hold neither numbers nor labels, one problem per kind."""
     faults: dict[tuple[str, str], list[tuple[str, Fault]]] = {}
-    for k in _texts(features):
+    for k in text_columns(features):
         if fault := fault_of(features.iloc[:, k]):
             alike = faults.setdefault((fault.holds, fault.cure), [])
             alike.append((str(features.columns[k]), fault))
@@ -128,6 +140,9 @@ def _problem(columns: list[tuple[str, Fault]]) -> Problem:
     names, fault = [name for name, _ in columns], columns[0][1]
     what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
     cure = fault.cure.replace(ID, setting("id", names[0]))
+    cure = cure.replace(GROUPS, setting("groups", names[0]))
+    if fault.cure == USE_ID and len(names) > 1:
+        cure = f"Say which one names the rows, such as {setting('id', names[0])}"
     more = " and so on" if len(names) > 3 else ""
     drop = f"{cure}, or leave them out: {setting('drop', names[:3])}{more}."
     return Problem(f"{what} {fault.found}.", cure=drop)
@@ -141,8 +156,11 @@ def fault_of(column: pd.Series[Any]) -> Fault | None:
     if fault is not None or levels <= 2 or getattr(column.dtype, "ordered", False):
         return fault
     if levels == len(known):
-        return Fault("a different text in every row, so it looks like ids", f"Use {ID}")
+        return Fault("a different text in every row, as ids do", USE_ID)
     example = f"{str(known.iloc[0])!r} ({levels} different labels in {len(known)} rows)"
+    if len(known) < MIN_ROWS_PER_LEVEL * levels and is_called_ids(str(column.name)):
+        cure = f"If rows of one id belong together, use {GROUPS}"
+        return Fault("ids that are repeated", cure, example)
     if levels > FREE_TEXT * len(known):
         return Fault("free text", "Code what matters of it as labels or numbers", example)
     if len(known) < MIN_ROWS_PER_LEVEL * levels:
@@ -188,7 +206,7 @@ def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
 def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Turn labels into categories, and yes and no into 1 and 0, and say what was done."""
     out, answers, many = features.copy(deep=False), [], []
-    for k in _texts(features):
+    for k in text_columns(features):
         column, name = features.iloc[:, k], features.columns[k]
         levels = {str(value).strip().lower() for value in column.unique()}
         if len(levels) == 2 and levels <= YES_NO.keys() and {YES_NO[v] for v in levels} == {0, 1}:
@@ -204,6 +222,6 @@ def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str
     return out, notes + ([f"each of {named(many)} is one feature"] if many else [])
 
 
-def _texts(frame: pd.DataFrame) -> list[int]:
-    """Columns that hold no numbers."""
+def text_columns(frame: pd.DataFrame) -> list[int]:
+    """Places of the columns that do not hold numbers alone."""
     return np.flatnonzero(~numeric_columns(frame)).tolist()

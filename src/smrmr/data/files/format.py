@@ -31,6 +31,8 @@ class Table:
         What the reader decided that the user should know.
     about_features
         What the file knows of the features (var, .bim), by their names; None if nothing.
+    annotations
+        Columns of `about_features` that an answer shows without being asked to.
     problems
         What must be mended before the table can be used, each with its cure.
     checksums
@@ -42,6 +44,7 @@ class Table:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     about_features: pd.DataFrame | None = None
+    annotations: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     checksums: dict[str, str] = field(default_factory=dict)
 

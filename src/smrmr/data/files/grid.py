@@ -4,15 +4,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...problems import Problem, setting
+from ...problems import Problem
+from ...types import pd
 from ..messages import named, say_repeated
+from ..texts import text_columns
 from .format import Table
 
 
 def table_of_rows(
     rows: Any, header: Sequence[str], path: Path, *, transpose: bool = False
 ) -> Table:
-    """A table of rows under a header; with `transpose` every row is a feature.
+    """A table of rows under a header; with `transpose` every row is a feature named by its index.
 
     Rows and unnamed columns without any value are left out with a note. A first column without a
     name that is different in every row holds the ids of the samples.
@@ -36,8 +38,8 @@ def table_of_rows(
     problems = _problems_of_names(names, path, "sample" if transpose else "column")
     frame = rows.set_axis(_different(names) if problems else names, axis=1)
     if transpose:
-        turned = transposed(frame.set_axis(frame.iloc[:, 0].astype(str)).iloc[:, 1:], path)
-        return Table(turned, turned.iloc[:, :0], notes=notes, problems=problems)
+        frame = named_by_first(frame)
+        return Table(frame, frame.iloc[:, :0], notes=notes, problems=problems)
     if not names[0] and frame.shape[1] > 1 and frame.iloc[:, 0].is_unique:
         ids = frame.iloc[:, 0].astype(str).to_numpy()
         frame = frame.iloc[:, 1:].set_axis(ids)
@@ -76,13 +78,14 @@ def _different(names: list[str]) -> list[str]:
     ]
 
 
-def transposed(frame: Any, path: Path) -> Any:
-    """Turn features in rows into columns, each with its own type."""
-    names = frame.index.astype(str)
-    repeated = say_repeated(names)
-    if repeated:
-        turned = f"with {setting('transpose', True)} every row is a feature"
-        raise Problem(f"{path}: {turned}, and rows {repeated}")
-    turned = frame.T.set_axis(names, axis=1)
-    numeric = all(dtype.kind in "biuf" for dtype in frame.dtypes)
-    return turned if numeric else turned.infer_objects()
+def named_by_first(frame: Any) -> Any:
+    """The rows, named by the first column."""
+    name = frame.columns[0]
+    return frame.iloc[:, 1:].set_axis(pd.Index(frame.iloc[:, 0].astype(str), name=name))
+
+
+def named_by_text(frame: Any) -> Any:
+    """The rows, named by the first column if they have no names and it holds text."""
+    is_text = 0 in text_columns(frame.iloc[:, :1])
+    named = not isinstance(frame.index, pd.RangeIndex)
+    return frame if named or not is_text else named_by_first(frame)

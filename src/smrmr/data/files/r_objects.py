@@ -16,7 +16,7 @@ from ...problems import Problem, setting
 from ...types import pd
 from ..messages import did_you_mean
 from .format import Format, Table, import_needed, reading
-from .grid import transposed
+from .grid import named_by_text
 from .named_arrays import FEATURES, MAX_BYTES, check_size, table_of
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}  # by their first bytes
@@ -36,8 +36,8 @@ def read_r(path: Path, *, sheet: str | None = None, transpose: bool = False) -> 
     table = _table(_chosen(objects, sheet, path), path)
     if not transpose:
         return table
-    turned = transposed(table.features, path)
-    return Table(turned, turned.iloc[:, :0])
+    frame = named_by_text(table.features)
+    return Table(frame, frame.iloc[:, :0])
 
 
 def _unpacked(path: Path) -> bytes:

@@ -248,6 +248,55 @@ def test_rows_without_a_target_are_dropped_when_asked_by_name(control, tmp_path)
         read_data(path, "y", missing_target="fill")
 
 
+# --- every bit ----------------------------------------------------------------------------------
+
+BITS = {
+    # what: (ending, how the table is written, options)
+    "csv": ("csv", lambda f, p: f.to_csv(p, index=False), {}),
+    "blanks": ("txt", lambda f, p: f.to_csv(p, index=False, sep=" "), {}),
+    "European": ("csv", lambda f, p: f.to_csv(p, index=False, sep=";", decimal=","), {}),
+    "turned": ("csv", lambda f, p: f.T.to_csv(p), {"transpose": True}),
+    "turned, with a row of text": (
+        "csv", lambda f, p: f.assign(kind=["u", "v"] * (N // 2)).T.to_csv(p), {"transpose": True},
+    ),
+    "labels above": (
+        "csv",
+        lambda f, p: pd.concat(
+            [pd.DataFrame([list("qrstu")], columns=f.columns), f.astype(object)]
+        ).to_csv(p, index=False), {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BITS)
+def test_numbers_are_read_to_the_last_bit(what, tmp_path):
+    """Oracle: the table in memory, and in Parquet: same bits, so same answer."""
+    ending, write_table, options = BITS[what]
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(N, 4)) * 10.0 ** rng.integers(-9, 9, size=4))
+    frame = frame.set_axis(list("abcd"), axis=1).assign(y=rng.normal(size=N))
+    write_table(frame, tmp_path / f"d.{ending}")
+    frame.to_parquet(tmp_path / "d.parquet")
+    data = read_data(tmp_path / f"d.{ending}", "y", **options)
+    parquet = read_data(tmp_path / "d.parquet", "y")
+    for name in "abcd":
+        assert_array_equal(data.X[name].to_numpy(dtype=float), frame[name].to_numpy())
+        assert_array_equal(parquet.X[name], frame[name])
+    assert_array_equal(data.y.to_numpy(dtype=float), frame["y"].to_numpy())
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_marks_of_missing_values_leave_other_bits_alone(decimal, tmp_path):
+    """Oracle: the numbers in memory, whose column is text in the file."""
+    values = np.random.default_rng(6).normal(size=N)
+    written = [repr(float(v)).replace(".", decimal) for v in values]
+    written[4] = "n.d."
+    frame = FRAME.drop(columns="b").assign(b=written)
+    frame.to_csv(tmp_path / "d.csv", index=False, sep=";", decimal=decimal)
+    read = read_data(tmp_path / "d.csv", "y", missing="drop-rows").X["b"]
+    assert_array_equal(read, np.delete(values, 4))
+
+
 # --- samples in columns -----------------------------------------------------------------------
 
 
@@ -573,6 +622,14 @@ def test_types_of_parquet_files(tmp_path):
     assert found.X["site"].tolist() == wanted.X["site"].tolist()
     answers = [select(data.X, data.y.to_numpy(), Recipe()).p_values for data in (found, wanted)]
     assert_array_equal(*answers)
+
+
+def test_lists_in_a_column_are_refused(tmp_path):
+    """Oracle: a column of lists beside numbers, which no text file has."""
+    FRAME.assign(l=[[1, 2]] * N).to_parquet(tmp_path / "d.parquet")
+    for target, words in (("y", "column 'l' holds lists"), ("l", "target 'l' holds lists")):
+        with pytest.raises(ValueError, match=words):
+            read_data(tmp_path / "d.parquet", target)
 
 
 def test_constants_are_named(tmp_path):

@@ -21,7 +21,7 @@ from ..types import Indices, Mask, pd
 from .files import Table
 from .frames import numeric_columns
 from .messages import did_you_mean, quoted, refuse_all, say_repeated
-from .texts import is_text, numbers_in_texts, text_columns
+from .number_texts import is_text, numbers_in_texts, text_columns
 
 MOST_LABEL_ROWS = 5  # above the numbers
 UNNAMED = "label"  # of a row of labels without a name
@@ -50,7 +50,7 @@ def with_features_in_columns(
         they = "describes features and is" if about.shape[1] == 1 else "describe features and are"
         notes.append(f"{quoted(about.columns)} {they} kept beside their names")
     turned = frame.iloc[:, np.flatnonzero(values)].T.set_axis(names.to_numpy(), axis=1)
-    turned, more = numbers_in_texts(_of_types(turned))
+    turned, more = numbers_in_texts(_of_types(turned), table.decimal)
     return replace(
         table,
         features=turned,
@@ -74,7 +74,7 @@ def without_label_rows(table: Table) -> Table:
         return table
     labels = frame.iloc[:n_rows, np.flatnonzero(values)].T
     labels.columns = _names_of_rows(frame, n_rows, np.flatnonzero(~values))
-    features, more = numbers_in_texts(_of_types(frame.iloc[n_rows:]))
+    features, more = numbers_in_texts(_of_types(frame.iloc[n_rows:]), table.decimal)
     if isinstance(frame.index, pd.RangeIndex):
         features = features.reset_index(drop=True)
     rows = "row describes" if n_rows == 1 else f"{n_rows} rows describe"

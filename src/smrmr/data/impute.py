@@ -16,7 +16,7 @@ from ..types import Data, Indices, Matrix, Vector, pd
 from .frames import numeric_columns
 from .messages import quoted, worst
 from .sources import ColumnSource, Which, names_of, subset
-from .texts import names_like_dates, problems_of_target, problems_of_texts
+from .texts import is_nested, names_like_dates, problems_of_target, problems_of_texts
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
@@ -83,7 +83,8 @@ def _constant(features: pd.DataFrame) -> list[str]:
     values = features.iloc[:, same].to_numpy()
     same[same] = (values == values[:1]).all(axis=0)
     for k in np.flatnonzero(~numeric_columns(features)):
-        same[k] = features.iloc[:, k].nunique(dropna=False) == 1
+        column = features.iloc[:, k]
+        same[k] = not is_nested(column.dropna()) and column.nunique(dropna=False) == 1
     return [f"constant and never selected: {quoted(features.columns[same])}"] if same.any() else []
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from ..types import pd
 from .ids import is_called_ids
 from .messages import quoted
-from .texts import disguise_of, text_columns
+from .number_texts import text_columns
+from .texts import disguise_of, is_nested
 
 SOME_ROWS = 100  # that rule out most columns that are no ids
 MIN_NUMBERS = 4  # rows, with fewer of which whole numbers differ by chance
@@ -63,12 +64,15 @@ def _ids_among(features: pd.DataFrame, columns: list[int]) -> int | None:
 
 def _different_texts(features: pd.DataFrame) -> list[int]:
     """Columns with a different text in every row that is no date, amount or other number."""
-    found = [k for k in text_columns(features) if features.iloc[:SOME_ROWS, k].is_unique]
-    columns = {k: features.iloc[:, k].reset_index(drop=True) for k in found}
+    columns = {k: features.iloc[:, k].reset_index(drop=True) for k in text_columns(features)}
     return [
         k
         for k, column in columns.items()
-        if column.notna().all() and column.is_unique and disguise_of(column) is None
+        if column.notna().all()
+        and not is_nested(column)
+        and column.iloc[:SOME_ROWS].is_unique
+        and column.is_unique
+        and disguise_of(column) is None
     ]
 
 

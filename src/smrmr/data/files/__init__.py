@@ -10,8 +10,8 @@ import numpy as np
 from ...problems import Problem, setting
 from ...types import pd
 from ..messages import did_you_mean
+from ..number_texts import numbers_in_texts
 from ..sources import names_of
-from ..texts import numbers_in_texts
 from .delimited import CSV, TSV
 from .excel import XLSX
 from .format import Format, Table
@@ -72,9 +72,9 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
     if plain is not path or not table.checksums:  # of the file, not of its unpacked copy
         table = replace(table, checksums={path.name: _checksum(path)})
-    if not hasattr(table.features, "iloc"):
+    if not hasattr(table.features, "iloc") or options.get("transpose"):  # its types are by rows
         return table
-    features, notes = numbers_in_texts(table.features)
+    features, notes = numbers_in_texts(table.features, table.decimal)
     return replace(table, features=features, notes=table.notes + notes)
 
 

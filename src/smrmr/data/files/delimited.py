@@ -56,6 +56,7 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
                     names=range(len(found.header)),
                     index_col=False,
                     low_memory=False,
+                    float_precision="round_trip",
                 )
     except UnicodeError as error:
         raise _not_text(path, encoding, error) from None
@@ -65,7 +66,8 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
         raise _no_table(path, str(error), comment) from None
     table = table_of_rows(rows, found.header, path, transpose=transpose)
     checksums = {path.name: stream.digest.hexdigest()}
-    return replace(table, notes=found.notes + table.notes, checksums=checksums)
+    notes = found.notes + table.notes
+    return replace(table, notes=notes, checksums=checksums, decimal=found.decimal)
 
 
 def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> Problem:

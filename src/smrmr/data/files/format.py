@@ -35,6 +35,8 @@ class Table:
         Columns of `about_features` that an answer shows without being asked to.
     problems
         What must be mended before the table can be used, each with its cure.
+    decimal
+        The decimal mark of numbers among text.
     checksums
         SHA-256 of the files by their names; empty where reading did not tell them.
     """
@@ -46,6 +48,7 @@ class Table:
     about_features: pd.DataFrame | None = None
     annotations: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
+    decimal: str = "."
     checksums: dict[str, str] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from ...problems import Problem
 from ...types import pd
 from ..messages import named, say_repeated
-from ..texts import text_columns
+from ..number_texts import text_columns
 from .format import Table
 
 

@@ -153,7 +153,7 @@ REFUSED = {
     "long rows": ("d.csv", f"{LINES[0]}\n" + "1,2,3,4,5,6,7\n" * 9, {}, "more values than the"),
     "a short row": ("d.csv", "\n".join([*LINES, "1,2"]), {}, "target 'y' is missing in 1 of 31"),
     "comments that nobody told of": ("d.csv", f"# by me, now\n{PLAIN}", {}, "comment='#'"),
-    "a comment of words": ("d.csv", f"# by me\n{PLAIN}", {}, "comment='#'"),
+    "a comment below a title": ("d.csv", f"Table 1\n# by me, now\n{PLAIN}", {}, "header_row"),
     "long comment mark": ("d.csv", PLAIN, {"comment": "##"}, "must be one character"),
     "another separator": ("d.csv", PLAIN, {"sep": ";"}, "separates nothing"),
     "long separator": ("d.csv", PLAIN, {"sep": "::"}, "must be one character"),
@@ -358,15 +358,6 @@ def test_sheets(tmp_path):
         read_data(path, "y", sheet="other")
     with pytest.raises(ValueError, match="'nothing' is empty"):
         read_data(path, "y", sheet="nothing")
-
-
-def test_a_title_above_the_header_of_a_sheet(tmp_path):
-    path = tmp_path / "book.xlsx"
-    with pd.ExcelWriter(path) as book:
-        FRAME.to_excel(book, index=False, startrow=1)
-        book.sheets["Sheet1"].cell(1, 1).value = "Table S1"
-    with pytest.raises(ValueError, match="If 'Table S1' is a title above the header, delete it"):
-        read_data(path, "y")
 
 
 def test_sheets_that_would_fill_the_memory_are_not_unpacked(tmp_path, monkeypatch):

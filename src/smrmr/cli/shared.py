@@ -28,11 +28,13 @@ def reading(
     missing: str = "refuse",
     missing_target: str = "refuse",
     layer: str | None = None,
-    sheet: str | None = None,
+    sheet: Annotated[str | None, Option(metavar="NAME")] = None,
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
     comment: str | None = None,
+    header_row: Annotated[int | None, Option(metavar="N")] = None,
+    skip: int = 0,
     format: str | None = None,
 ) -> None:
     """How a table is read.

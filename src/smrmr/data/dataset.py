@@ -89,6 +89,8 @@ def read_data(
     decimal: str | None = None,
     encoding: str | None = None,
     comment: str | None = None,
+    header_row: int | None = None,
+    skip: int = 0,
     transpose: bool = False,
     pheno: str | Path | None = None,
     id: str | None = None,
@@ -117,7 +119,7 @@ def read_data(
     layer
         AnnData: a layer, or ``"raw"``.
     sheet
-        Excel: a sheet other than the first; R: which object.
+        Excel: a sheet other than the first, its name or number; R: which object.
     sep
         Text: what separates columns, a character, ``"tab"`` or ``"space"``; else guessed.
     decimal
@@ -126,6 +128,10 @@ def read_data(
         Text: the encoding, such as ``"latin-1"``, if it is not UTF-8.
     comment
         Text: the character that begins a comment.
+    header_row
+        Text and Excel: the row of the header, counted from 1; else found below titles.
+    skip
+        Text and Excel: how many rows at the top are not read.
     transpose
         Features are in rows; the first column names them, the header names the samples. Other
         columns of text describe features: they are kept as labels.
@@ -178,7 +184,8 @@ def read_data(
     path = Path(path)
     if path.suffix.lower() in (".bim", ".fam"):
         path = path.with_suffix(".bed")
-    how = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding, "comment": comment}
+    how: dict[str, Any] = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding}
+    how |= {"comment": comment, "header_row": header_row, "skip": skip}
     with standard_input(path, format) as place:
         piped = place is not path
         table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)

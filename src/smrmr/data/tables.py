@@ -147,7 +147,11 @@ def split_target(
     turned = _turned(table, name, transpose)
     mistyped = close.startswith(" Did you mean") and f"{name!r} is a" not in turned
     advice = close if mistyped else turned or close
-    return None, table.features, [Problem(f"{path} has no column {name!r}.{advice}")]
+    return (
+        None,
+        table.features,
+        [Problem(f"{path} has no column {name!r}.{advice}{table.elsewhere}")],
+    )
 
 
 def _turned(table: Table, target: str, transpose: bool) -> str:

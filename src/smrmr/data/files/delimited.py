@@ -32,7 +32,7 @@ class _Hashed(io.RawIOBase):
         return n_bytes
 
 
-def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: str | None) -> Table:
+def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: Any) -> Table:
     """Read a table of text, one row per sample; with `transpose`, one row per feature.
 
     How it is written is found out by its first lines, unless it is `said`. After them the file is
@@ -52,6 +52,7 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
                     decimal=found.decimal,
                     encoding=found.encoding,
                     comment=comment,
+                    skiprows=found.lines_above,
                     header=0,
                     names=range(len(found.header)),
                     index_col=False,
@@ -87,10 +88,11 @@ def _no_table(path: Path, error: str, comment: str | None) -> Problem:
         text, cure = f"a quotation mark{where} is never closed", "Close it, or remove it."
     else:
         lines = f" If some lines are comments, say how they begin: {setting('comment', '#')}."
-        cure = f"Correct the file.{'' if comment else lines}"
+        header = f" If the header is in another line, say so: {setting('header_row', ...)}."
+        cure = f"Correct the file.{'' if comment else lines}{header}"
     return Problem(f"{path} is not a proper table: {text}.", cure=cure)
 
 
-OPTIONS = ("transpose", "sep", "decimal", "encoding", "comment")
+OPTIONS = ("transpose", "sep", "decimal", "encoding", "comment", "header_row", "skip")
 CSV = Format(("csv",), partial(read_delimited, usual=","), options=OPTIONS)
 TSV = Format(("tsv", "tab", "txt"), partial(read_delimited, usual="\t"), options=OPTIONS)

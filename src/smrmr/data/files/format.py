@@ -37,6 +37,8 @@ class Table:
         What must be mended before the table can be used, each with its cure.
     decimal
         The decimal mark of numbers among text.
+    elsewhere
+        A sentence on where else in the file a column may be; empty if there is no such place.
     checksums
         SHA-256 of the files by their names; empty where reading did not tell them.
     """
@@ -49,6 +51,7 @@ class Table:
     annotations: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
     decimal: str = "."
+    elsewhere: str = ""
     checksums: dict[str, str] = field(default_factory=dict)
 
 

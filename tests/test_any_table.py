@@ -175,7 +175,7 @@ REFUSED = {
     ),
     "free text": ("d.csv", with_column("k", [f"w{min(i, 20)}" for i in range(N)]), {}, "free text"),
     "labels of few rows": ("d.csv", with_column("k", list("abcdefghij") * 3), {}, "Merge labels"),
-    "below a limit": ("d.csv", with_cell("<0.1"), {}, "such as '<0.1' in row 4"),
+    "below a limit": ("d.csv", with_cell("<0.1"), {}, "beyond a limit such as '<0.1'"),
     "a date as target": (
         "d.csv", PLAIN.replace(",y", ",was", 1).replace("\n", ",2020-01-01\n").replace(
             "was,2020-01-01", "was,y", 1), {}, "the target 'y' holds dates",

@@ -25,6 +25,8 @@ def reading(
     transpose: Annotated[bool, Option("--transpose")] = False,
     pheno: File = None,
     id: Column = None,
+    na: Annotated[list[str] | None, Option(metavar="VALUE")] = None,
+    limits: str = "refuse",
     missing: str = "refuse",
     missing_target: str = "refuse",
     layer: str | None = None,

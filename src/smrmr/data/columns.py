@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..types import Data, Indices, Mask, Vector, pd
 from .frames import in_pandas, is_frame, read_frame
 from .messages import worst
+from .sentinels import CONFIRMED
 from .sources import ColumnSource, SparseColumns, as_source, subset
 from .suspicious import Check, warn_about_columns
 
@@ -179,7 +180,7 @@ def as_columns(X: Data) -> Columns:
         raise ValueError(f"{shape}. At least {MIN_ROWS} rows and one column are needed.")
     if columns.in_memory:
         _refuse_gaps(columns.data, columns.name)  # before anything else is said
-        warn_about_columns(columns.found_by, p)
+        warn_about_columns(columns.found_by, p, CONFIRMED in getattr(X, "attrs", ()))
     return columns
 
 

@@ -16,7 +16,9 @@ from .files import Table, format_of, is_packed, load, read_in_blocks
 from .files.packed import standard_input
 from .impute import complete, fill_source
 from .messages import did_you_mean, refuse_all
+from .number_texts import VALUES, Marks
 from .row_names import named_rows
+from .sentinels import CONFIRMED, problems_of_sentinels
 from .sources import ColumnSource, names_of
 from .tables import (
     IN_COLUMNS,
@@ -98,6 +100,8 @@ def read_data(
     annotation: Sequence[str] = (),
     beside: Sequence[str] = (),
     covar: str | Path | None = None,
+    na: Sequence[str] = (),
+    limits: str = "refuse",
     missing: str = "refuse",
     missing_target: str = "refuse",
 ) -> Dataset:
@@ -151,6 +155,12 @@ def read_data(
         the table, of obs, or of `covar`.
     covar
         Another table with covariates, joined by the column `id`; all of them if none is named.
+    na
+        What marks a missing value besides empty cells, NA and the like: texts, or numbers such as
+        ``"-999"``. ``"none"`` says that numbers which stand out are values.
+    limits
+        What to do about values beyond a limit, such as "<0.5": ``"refuse"`` them, or replace them
+        by the ``"limit"``, or by ``"half"`` of it where it is below.
     missing
         What to do about missing values of features: ``"refuse"`` them by an error that names the
         worst columns, ``"drop-columns"`` or ``"drop-rows"`` that have any, or fill each column with
@@ -184,8 +194,9 @@ def read_data(
     path = Path(path)
     if path.suffix.lower() in (".bim", ".fam"):
         path = path.with_suffix(".bed")
+    marks = Marks(tuple(na), limits)
     how: dict[str, Any] = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding}
-    how |= {"comment": comment, "header_row": header_row, "skip": skip}
+    how |= {"comment": comment, "header_row": header_row, "skip": skip, "marks": marks}
     with standard_input(path, format) as place:
         piped = place is not path
         table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)
@@ -193,17 +204,22 @@ def read_data(
     table = replace(table, checksums={path.name: next(iter(table.checksums.values()))})
     if transpose:
         no_samples = [name for name in drop if name in table.features]
-        table = with_features_in_columns(table, path, annotation, no_samples)
+        table = with_features_in_columns(table, path, annotation, no_samples, marks)
         drop, annotation = [name for name in drop if name not in no_samples], ()
     else:
-        table = without_label_rows(table)
+        table = without_label_rows(table, marks)
     source = None if hasattr(table.features, "iloc") else table.features
     if source is not None:  # its rows are joined and left out like features in memory
         n, p = source.shape
         table.notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
+        if set(na) - {VALUES} or limits != "refuse":
+            raise Problem(
+                f"{setting('na')} and {setting('limits')} are for tables that fit in memory, and "
+                f"{path} is read in blocks."
+            )
         rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
         table = replace(table, features=rows)
-    table, beside = _joined(table, path, id, pheno, covar, beside)
+    table, beside = _joined(table, path, id, pheno, covar, beside, marks)
     if source is not None and target is not None and target not in table.about:
         raise Problem(
             f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)}",
@@ -221,13 +237,17 @@ def read_data(
     named: list[str] = []
     if source is None:
         features, named = named_rows(features.iloc[:, left] if drop else features)
+    asked = problems_of_sentinels(features, y, marks) if source is None else []
     found = complete(features, y, missing, missing_target)
-    refuse_all([*table.problems, *absent, *unknown, *not_labels, *not_there, *found.problems])
+    refuse_all(
+        [*table.problems, *absent, *unknown, *not_labels, *not_there, *asked, *found.problems]
+    )
     notes = table.notes + named + found.notes
     X: pd.DataFrame | ColumnSource
     if source is None:
         X, more = labels_to_categories(found.features)
         notes += more
+        X.attrs |= {CONFIRMED: True} if VALUES in na else {}
     else:
         X = fill_source(source, missing, found.features[ROW].to_numpy(), left)
     others = others.iloc[found.rows].set_axis(found.features.index)
@@ -242,15 +262,16 @@ def _joined(
     pheno: str | Path | None,
     covar: str | Path | None,
     beside: Sequence[str],
+    marks: Marks,
 ) -> tuple[Table, Sequence[str]]:
     """The table with what other tables know of its samples, and the columns beside features."""
     if pheno is not None:
-        table = join(table, Path(pheno), id)
+        table = join(table, Path(pheno), id, marks)
     elif id is not None:
         table = indexed(table, id, path)
         table = with_different_ids(table, path) if covar is None else table
     if covar is not None:
-        table, more_names = with_covariates(table, Path(covar), id)
+        table, more_names = with_covariates(table, Path(covar), id, marks)
         beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
     return table, beside
 

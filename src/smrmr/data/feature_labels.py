@@ -21,14 +21,14 @@ from ..types import Indices, Mask, pd
 from .files import Table
 from .frames import numeric_columns
 from .messages import did_you_mean, quoted, refuse_all, say_repeated
-from .number_texts import is_text, numbers_in_texts, text_columns
+from .number_texts import Marks, is_text, numbers_in_texts, text_columns
 
 MOST_LABEL_ROWS = 5  # above the numbers
 UNNAMED = "label"  # of a row of labels without a name
 
 
 def with_features_in_columns(
-    table: Table, path: Path, annotation: Sequence[str], drop: Sequence[str]
+    table: Table, path: Path, annotation: Sequence[str], drop: Sequence[str], marks: Marks
 ) -> Table:
     """Turn features in rows into columns; columns of text, and those named, become their labels.
 
@@ -50,7 +50,7 @@ def with_features_in_columns(
         they = "describes features and is" if about.shape[1] == 1 else "describe features and are"
         notes.append(f"{quoted(about.columns)} {they} kept beside their names")
     turned = frame.iloc[:, np.flatnonzero(values)].T.set_axis(names.to_numpy(), axis=1)
-    turned, more = numbers_in_texts(_of_types(turned), table.decimal)
+    turned, more = numbers_in_texts(_of_types(turned), replace(marks, decimal=table.decimal))
     return replace(
         table,
         features=turned,
@@ -61,7 +61,7 @@ def with_features_in_columns(
     )
 
 
-def without_label_rows(table: Table) -> Table:
+def without_label_rows(table: Table, marks: Marks) -> Table:
     """Set rows of text above the numbers apart, as labels of the columns below them."""
     frame = table.features
     if not hasattr(frame, "iloc") or 2 * np.count_nonzero(numeric_columns(frame)) >= frame.shape[1]:
@@ -74,7 +74,9 @@ def without_label_rows(table: Table) -> Table:
         return table
     labels = frame.iloc[:n_rows, np.flatnonzero(values)].T
     labels.columns = _names_of_rows(frame, n_rows, np.flatnonzero(~values))
-    features, more = numbers_in_texts(_of_types(frame.iloc[n_rows:]), table.decimal)
+    features, more = numbers_in_texts(
+        _of_types(frame.iloc[n_rows:]), replace(marks, decimal=table.decimal)
+    )
     if isinstance(frame.index, pd.RangeIndex):
         features = features.reset_index(drop=True)
     rows = "row describes" if n_rows == 1 else f"{n_rows} rows describe"

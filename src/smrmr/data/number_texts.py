@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..settings import check_choice
 from ..types import Vector, pd
 from .frames import numeric_columns
-from .messages import WITHOUT_COMMA, quoted
+from .messages import WITH_COMMA, WITHOUT_COMMA, quoted
 
 GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
     ".", "-", "--", "?", "na", "n.a.", "N.A.", "nd", "n.d.", "ND", "N.D.", "missing", "unknown",
@@ -20,24 +22,102 @@ GAPS = {  # what stands for a missing value among numbers; the last are of sprea
 DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+)?,\d+(?:[eE][+-]?\d+)?")
 
 
-def numbers_in_texts(frame: pd.DataFrame, decimal: str = ".") -> tuple[pd.DataFrame, list[str]]:
+LIMIT = re.compile(r"[<>\u2264\u2265]=?\s*([+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?)")
+LIMITS = {  # of detection: by what "<0.5" is replaced
+    "refuse": None,
+    "limit": lambda sign, limit: limit,
+    "half": lambda sign, limit: limit / 2 if sign in "<\u2264" else limit,
+}
+VALUES = "none"  # said of marks that are none
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What stands in a table for values that are not there, or not known to the last digit.
+
+    Attributes
+    ----------
+    na
+        Texts and numbers that mark missing values, besides those that always do.
+    limits
+        What to do about values below or above a limit, see `LIMITS`.
+    decimal
+        The decimal mark; with a comma points separate thousands.
+    """
+
+    na: tuple[str, ...] = ()
+    limits: str = "refuse"
+    decimal: str = "."
+
+    def __post_init__(self) -> None:
+        """Refuse what is not known."""
+        check_choice("limits", self.limits, tuple(LIMITS))
+
+    @property
+    def numbers(self) -> list[float]:
+        """Marks that are numbers."""
+        return [float(text) for text in self.na if WITHOUT_COMMA.fullmatch(text)]
+
+    def without_na(self, frame: pd.DataFrame, numeric: bool) -> tuple[pd.DataFrame, int]:
+        """The frame without marks, in columns of numbers or in the others; how many there were."""
+        marks = self.numbers if numeric else list(self.na)
+        places = np.flatnonzero(numeric_columns(frame) == numeric)
+        if not marks or not len(places):
+            return frame, 0
+        hit = np.zeros(frame.shape, dtype=np.bool_)
+        hit[:, places] = frame.iloc[:, places].isin(marks).to_numpy()
+        n_marks = int(np.count_nonzero(hit))
+        return (frame.mask(hit), n_marks) if n_marks else (frame, 0)
+
+
+PLAIN = Marks()
+
+
+def numbers_in_texts(frame: pd.DataFrame, marks: Marks = PLAIN) -> tuple[pd.DataFrame, list[str]]:
     """Turn text that holds numbers alone into numbers, and say so.
 
-    What stands for a missing value among them, such as a point, becomes missing. With a comma as
-    the `decimal` mark points separate thousands.
+    What stands for a missing value among them, such as a point, becomes missing.
     """
+    frame, n_marks = marks.without_na(frame, numeric=False)
     kinds = list(map(str, frame.dtypes))
     places = [k for k in text_columns(frame) if kinds[k] != "category"]
     cells = frame.iloc[:, places].astype(object).to_numpy()
-    found, changed, marks = {}, [], set()
+    found, changed, signs, limited = {}, [], set(), []
     for k, column in zip(places, cells.T, strict=True):
-        numbers = _as_numbers(column, decimal)
+        known, n_limits = _without_limits(column, marks)
+        numbers = _as_numbers(known, marks.decimal)
         if numbers is not None:
             found[k] = numbers[0]
-            marks |= numbers[1]
+            signs |= numbers[1]
             changed += [frame.columns[k]] if numbers[1] else []
-    said = f"{quoted(sorted(marks))} among the numbers of {quoted(changed)} read as missing"
-    return _with_columns(frame, found), [said] if changed else []
+            limited += [frame.columns[k]] if n_limits else []
+    frame, more = marks.without_na(_with_columns(frame, found), numeric=True)
+    notes = []
+    if changed:
+        notes.append(
+            f"{quoted(sorted(signs))} among the numbers of {quoted(changed)} read as missing"
+        )
+    if limited:
+        by = {"limit": "the limit itself", "half": "half of it where it is below"}[marks.limits]
+        notes.append(f"values beyond a limit in {quoted(limited)} replaced by {by}")
+    if n_marks + more:
+        times = n_marks + more
+        notes.append(f"{quoted(marks.na)} read as missing, {times} time{'s' * (times != 1)}")
+    return frame, notes
+
+
+def _without_limits(column: NDArray[Any], marks: Marks) -> tuple[NDArray[Any], int]:
+    """The column with numbers for values beyond a limit, and how many there were."""
+    replaced_by = LIMITS[marks.limits]
+    if replaced_by is None:
+        return column, 0
+    column, n_limits = column.copy(), 0
+    for i, value in enumerate(column):
+        found = LIMIT.fullmatch(value.strip()) if isinstance(value, str) else None
+        if found:
+            limit = float(found[1].replace(",", "."))
+            column[i], n_limits = replaced_by(value.strip()[0], limit), n_limits + 1
+    return column, n_limits
 
 
 def _with_columns(frame: pd.DataFrame, found: dict[int, Vector]) -> pd.DataFrame:
@@ -115,7 +195,8 @@ def is_text(value: Any) -> bool:
         return "_" in value
     except ValueError:
         text = value.strip()
-        return bool(text) and text not in GAPS
+        number = any(form.fullmatch(text) for form in (WITH_COMMA, DECIMAL_COMMA, LIMIT))
+        return bool(text) and text not in GAPS and not number
 
 
 def text_columns(frame: pd.DataFrame) -> list[int]:

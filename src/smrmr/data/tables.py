@@ -14,13 +14,14 @@ from ..types import pd
 from .files import Table, load
 from .frames import numeric_columns
 from .messages import did_you_mean, named, quoted, refuse_all, refuse_repeated, say_repeated
+from .number_texts import Marks
 
 IN_COLUMNS = "Your samples seem to be columns"
 
 
-def join(table: Table, pheno: Path, id: str | None) -> Table:
+def join(table: Table, pheno: Path, id: str | None, marks: Marks) -> Table:
     """The samples that both tables know, in the order of the first."""
-    table, ids, other = _both_by_id(table, pheno, id, "pheno")
+    table, ids, other = _both_by_id(table, pheno, id, "pheno", marks)
     refuse_all(table.problems)
     refuse_repeated(ids, "the data: ids")
     columns = other.features
@@ -49,12 +50,14 @@ def join(table: Table, pheno: Path, id: str | None) -> Table:
     )
 
 
-def with_covariates(table: Table, covar: Path, id: str | None) -> tuple[Table, list[str]]:
+def with_covariates(
+    table: Table, covar: Path, id: str | None, marks: Marks
+) -> tuple[Table, list[str]]:
     """Add the columns of another table, joined by ids, to what is known of the samples.
 
     Every sample must be in it. Also returns the names of these columns.
     """
-    table, ids, other = _both_by_id(table, covar, id, "covar")
+    table, ids, other = _both_by_id(table, covar, id, "covar", marks)
     unknown = ids[~ids.isin(other.features.index)]
     if len(unknown):
         raise Problem(
@@ -68,7 +71,9 @@ def with_covariates(table: Table, covar: Path, id: str | None) -> tuple[Table, l
     return replace(table, about=about, checksums=checksums), [str(name) for name in found]
 
 
-def _both_by_id(table: Table, path: Path, id: str | None, option: str) -> tuple[Table, Any, Table]:
+def _both_by_id(
+    table: Table, path: Path, id: str | None, option: str, marks: Marks
+) -> tuple[Table, Any, Table]:
     """The data by ids, these ids, and all that another file knows of its samples by its own.
 
     Matrices that are read in blocks are left out of the latter.
@@ -76,7 +81,7 @@ def _both_by_id(table: Table, path: Path, id: str | None, option: str) -> tuple[
     if id is None:
         joins = "the column of ids that joins it to the data"
         raise Problem(f"{setting(option)} needs {setting('id')}, {joins}.", argument="id")
-    other = load(path)
+    other = load(path, marks=marks)
     known = other.features if hasattr(other.features, "iloc") else other.about.iloc[:, :0]
     renamed = {name: f"{name}_about" for name in other.about if name in known}
     refuse_all(other.problems)

@@ -13,7 +13,7 @@ from ..problems import Problem, setting
 from ..types import pd
 from .ids import is_called_ids
 from .messages import WITH_COMMA, WITHOUT_COMMA, named, number_with_comma, quoted
-from .number_texts import GAPS, text_columns
+from .number_texts import GAPS, LIMIT, text_columns
 
 YES_NO = {"yes": 1, "no": 0, "y": 1, "n": 0, "true": 1, "false": 0, "t": 1, "f": 0}
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -138,6 +138,11 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
             "with separators of thousands (then write 1234 for 1,234)"
         )
         return Fault(COMMAS, cure, repr(with_comma))
+    limits = [text for text in texts if LIMIT.fullmatch(text)]
+    if limits and all(_is_number(text) or text in GAPS for text in texts if text not in limits):
+        half, limit = setting("limits", "half"), setting("limits", "limit")
+        cure = f"Use {half} to replace them by half the limit where it is below, or {limit}"
+        return Fault("values beyond a limit", cure, repr(limits[0]))
     strange = np.flatnonzero([not _is_number(str(value).strip()) for value in known])
     if 0 < len(strange) < len(known) / 2:
         many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""

@@ -10,7 +10,7 @@ import numpy as np
 from ...problems import Problem, setting
 from ...types import pd
 from ..messages import did_you_mean
-from ..number_texts import numbers_in_texts
+from ..number_texts import PLAIN, Marks, numbers_in_texts
 from ..sources import names_of
 from .delimited import CSV, TSV
 from .excel import XLSX
@@ -47,7 +47,14 @@ def format_of(path: Path, name: str | None = None) -> Format:
     raise Problem(f"{path}: {unknown}", cure=advice)
 
 
-def load(path: Path, name: str | None = None, *, whole: bool = False, **options: Any) -> Table:
+def load(
+    path: Path,
+    name: str | None = None,
+    *,
+    whole: bool = False,
+    marks: Marks = PLAIN,
+    **options: Any,
+) -> Table:
     """Read a file that is there, with options that make sense for its format.
 
     Packed files are unpacked first and, like all that is requested `whole`, read into memory.
@@ -74,7 +81,7 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
         table = replace(table, checksums={path.name: _checksum(path)})
     if not hasattr(table.features, "iloc") or options.get("transpose"):  # its types are by rows
         return table
-    features, notes = numbers_in_texts(table.features, table.decimal)
+    features, notes = numbers_in_texts(table.features, replace(marks, decimal=table.decimal))
     return replace(table, features=features, notes=table.notes + notes)
 
 

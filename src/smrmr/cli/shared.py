@@ -46,7 +46,7 @@ def reading(
     time
         Survival: column of times, instead of target.
     event
-        Survival: column of events, 1 or 0.
+        Survival: column of events, such as 1 and 0, or dead and alive.
     """
 
 

@@ -15,20 +15,13 @@ from .feature_labels import split_annotations, with_features_in_columns, without
 from .files import Table, format_of, is_packed, load, read_in_blocks
 from .files.packed import standard_input
 from .impute import complete, fill_source
+from .joining import IN_COLUMNS, indexed, join, with_covariates, with_different_ids
 from .messages import did_you_mean, refuse_all
 from .number_texts import VALUES, Marks
 from .row_names import named_rows
 from .sentinels import CONFIRMED, problems_of_sentinels
 from .sources import ColumnSource, names_of
-from .tables import (
-    IN_COLUMNS,
-    indexed,
-    join,
-    split_target,
-    take_columns,
-    with_covariates,
-    with_different_ids,
-)
+from .tables import split_target, take_columns
 from .texts import labels_to_categories
 
 ROW = "row of the file"  # stands for all features of a sample until they are read
@@ -140,7 +133,8 @@ def read_data(
         Features are in rows; the first column names them, the header names the samples. Other
         columns of text describe features: they are kept as labels.
     pheno
-        Another table with the target, joined by the column `id`.
+        Another table with the target: a file, ``"FILE:SHEET"``, or another sheet of the same book.
+        It is joined by the column `id`, or by ids that agree where only one pair of columns does.
     id
         Column of sample ids. A column with a different text in every row is taken for them, and so
         are whole numbers that are all different if it is called so.
@@ -154,7 +148,7 @@ def read_data(
         Columns that are no features either and are handed on as they are, such as covariates: of
         the table, of obs, or of `covar`.
     covar
-        Another table with covariates, joined by the column `id`; all of them if none is named.
+        Another table with covariates, joined like `pheno`; all of them if none is named.
     na
         What marks a missing value besides empty cells, NA and the like: texts, or numbers such as
         ``"-999"``. ``"none"`` says that numbers which stand out are values.
@@ -266,12 +260,12 @@ def _joined(
 ) -> tuple[Table, Sequence[str]]:
     """The table with what other tables know of its samples, and the columns beside features."""
     if pheno is not None:
-        table = join(table, Path(pheno), id, marks)
+        table = join(table, path, pheno, id, marks)
     elif id is not None:
         table = indexed(table, id, path)
         table = with_different_ids(table, path) if covar is None else table
     if covar is not None:
-        table, more_names = with_covariates(table, Path(covar), id, marks)
+        table, more_names = with_covariates(table, path, covar, id, marks)
         beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
     return table, beside
 

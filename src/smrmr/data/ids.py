@@ -1,6 +1,9 @@
-"""Tells by its name whether a column holds ids of samples."""
+"""Ids of samples: which columns are called so, and how they are written."""
 
 import re
+from typing import Any
+
+import numpy as np
 
 NAMES_ROWS = frozenset(  # words in names of columns of ids
     ("id", "ids", "sample", "patient", "subject", "participant", "individual", "barcode", "case")
@@ -25,3 +28,15 @@ def is_called_ids(name: str) -> bool:
     if set(words) <= OF_TABLES or words[-1] in ("id", "ids"):
         return True
     return words[0] in NAMES_ROWS and set(words[1:]) <= MAY_FOLLOW | NAMES_ROWS
+
+
+def as_ids(values: Any) -> list[str]:
+    """Values of a column or an index as texts; whole numbers without a decimal point.
+
+    >>> as_ids(np.array([7.0, 12.0])), as_ids(np.array(["7.0", "a"]))
+    (['7', '12'], ['7.0', 'a'])
+    """
+    array = np.asarray(values)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.rint(array)).all():
+        array = array.astype(np.int64)
+    return [str(value) for value in array]

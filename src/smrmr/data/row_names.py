@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..types import pd
-from .ids import is_called_ids
+from .ids import as_ids, is_called_ids
 from .messages import quoted
 from .number_texts import text_columns
 from .texts import disguise_of, is_nested
@@ -30,9 +30,9 @@ def named_rows(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     ids = _ids_among(features, columns)
     if ids is None:
         return features, []
-    texts, others = features.iloc[:, ids].astype(str), [k for k in columns if k != ids]
-    note = f"{features.columns[ids]!r} names the rows (such as {texts.iloc[0]!r}) and is no feature"
-    left = _without(features, [ids, *others]).set_axis(texts.to_numpy())
+    texts, others = as_ids(features.iloc[:, ids]), [k for k in columns if k != ids]
+    note = f"{features.columns[ids]!r} names the rows (such as {texts[0]!r}) and is no feature"
+    left = _without(features, [ids, *others]).set_axis(texts)
     return left, [note, *_left_out(features, others)]
 
 

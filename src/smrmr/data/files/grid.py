@@ -8,6 +8,7 @@ import numpy as np
 
 from ...problems import Problem, setting
 from ...types import pd
+from ..ids import as_ids
 from ..messages import named, quoted, say_repeated
 from ..number_texts import is_text, text_columns
 from .format import Table
@@ -47,7 +48,7 @@ def table_of_rows(
         frame = named_by_first(frame)
         return Table(frame, frame.iloc[:, :0], notes=notes, problems=problems)
     if not names[0] and frame.shape[1] > 1 and frame.iloc[:, 0].is_unique:
-        ids = frame.iloc[:, 0].astype(str).to_numpy()
+        ids = as_ids(frame.iloc[:, 0])
         frame = frame.iloc[:, 1:].set_axis(ids)
         notes.append("the first column has no name and is taken for sample ids")
     elif not names[0]:
@@ -109,7 +110,7 @@ def _different(names: list[str]) -> list[str]:
 def named_by_first(frame: Any) -> Any:
     """The rows, named by the first column."""
     name = frame.columns[0]
-    return frame.iloc[:, 1:].set_axis(pd.Index(frame.iloc[:, 0].astype(str), name=name))
+    return frame.iloc[:, 1:].set_axis(pd.Index(as_ids(frame.iloc[:, 0]), name=name))
 
 
 def named_by_text(frame: Any) -> Any:

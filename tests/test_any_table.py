@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
+import time
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -14,6 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
+import smrmr.pipeline
 from smrmr import Recipe, select
 from smrmr.cli.commands import app
 from smrmr.data import read_data
@@ -360,11 +363,10 @@ def test_sheets(tmp_path):
         read_data(path, "y", sheet="nothing")
 
 
-def test_sheets_that_would_fill_the_memory_are_not_unpacked(tmp_path, monkeypatch):
+def test_sheets_that_would_fill_the_memory_are_not_unpacked(tmp_path):
     FRAME.to_excel(tmp_path / "d.xlsx")
-    monkeypatch.setattr("smrmr.data.files.named_arrays.MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="does not fit in memory"):
-        read_data(tmp_path / "d.xlsx", "y")
+        read_data(tmp_path / "d.xlsx", "y", max_memory=125)
 
 
 def test_objects_of_r(tmp_path):
@@ -426,10 +428,90 @@ def test_files_that_r_wrote(name, shape, target, levels):
 
 def test_a_gzip_that_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     """Oracle: a megabyte of zeros in a kilobyte, where 100,000 bytes are allowed."""
+    monkeypatch.chdir(tmp_path)
     path = write(tmp_path, "d.csv.gz", gzip.compress(b"0" * 1_000_000))
-    monkeypatch.setattr("smrmr.data.files.packed.MAX_BYTES", 100_000)
     with pytest.raises(ValueError, match=r"does not fit in memory: it unpacks to more than 0"):
-        read_data(path, "y")
+        read_data(path, "y", max_memory=12_500)
+    asked = ["rank", "d.csv.gz", "--target", "y", "--max-memory", "12KB"]
+    assert "Raise --max-memory, or save X" in CliRunner().invoke(app, asked).stderr
+
+
+@pytest.mark.parametrize("name", ["../d.csv", "a/../../d.csv", "/d.csv"])
+def test_archives_that_lead_out_of_their_folder_are_not_unpacked(name, tmp_path):
+    """Oracle: the name, which the message shows; nothing is written there."""
+    (tmp_path / "inner").mkdir()
+    with ZipFile(tmp_path / "inner" / "d.zip", "w") as archive:
+        archive.writestr(name, PLAIN)
+    with pytest.raises(ValueError, match="outside of its folder: it holds ") as refused:
+        read_data(tmp_path / "inner" / "d.zip", "y")
+    assert repr(name) in str(refused.value)
+    assert [path.name for path in tmp_path.rglob("*")] == ["inner", "d.zip"]
+
+
+@pytest.mark.parametrize("target", ["d.csv", "e.csv", "nowhere.csv"])
+def test_links_that_lead_to_no_file(target, tmp_path):
+    """Oracle: a link to itself, two links to each other, and one to nothing."""
+    (tmp_path / "d.csv").symlink_to(target)
+    (tmp_path / "e.csv").symlink_to("d.csv")
+    with pytest.raises(ValueError, match=r"d\.csv is a link that leads to no file\. Name the file"):
+        read_data(tmp_path / "d.csv", "y")
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 3])
+def test_a_few_rows_of_very_many_columns_are_refused_soon(n_rows, tmp_path):
+    """Oracle: seconds by the clock, of which reading took more than 90."""
+    row = ",".join(["1.5"] * 1_000_000)
+    names = ",".join(f"x{k}" for k in range(1_000_000))
+    path = write(tmp_path, "d.csv", "\n".join([names, *[row] * n_rows]))
+    start = time.process_time()
+    with pytest.raises(ValueError, match=rf"has {n_rows} rows? of 1,000,000 values\. At least 4"):
+        read_data(path, "x0")
+    assert time.process_time() - start < 20
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    """Oracle: the error that Linux gives a write to a full disk."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "d.csv", PLAIN)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    done = CliRunner().invoke(app, ["select", "d.csv", "--target", "y", "--out", "answers/one"])
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.split())
+    assert f"no room left on the disk for {Path('answers/one')}. Free some room, or name" in said
+    assert list((tmp_path / "answers" / "one").iterdir()) == []
+    with pytest.raises(ValueError, match=r"no room left on the disk for .*r\.html"):
+        select(FRAME[list("abcd")], FRAME["y"]).report(tmp_path / "r.html")
+
+
+@pytest.mark.filterwarnings("default")
+def test_two_runs_do_not_replace_each_other(tmp_path, monkeypatch):
+    """Oracle: an answer that another run writes while this one computes; both are kept."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "d.csv", PLAIN)
+    run = CliRunner().invoke
+    asked = ["select", "d.csv", "--target", "y", "--no-accuracy"]
+    compute = smrmr.pipeline.select
+
+    def while_another_runs(*args, **kwargs):
+        monkeypatch.setattr("smrmr.pipeline.select", compute)
+        assert run(app, [*asked, "--fdr", "0.2", "--out", "out"]).exit_code == 0
+        return compute(*args, **kwargs)
+
+    monkeypatch.setattr("smrmr.pipeline.select", while_another_runs)
+    done = run(app, [*asked, "--out", "out"])
+    assert done.exit_code == 0, done.output
+    told = "another run has written to out in the meantime. This one goes to out-2."
+    assert told in " ".join(done.stderr.split())
+    assert str(Path("out-2/report.html")) in done.stdout
+    saved = (Path(name, "selection.json").read_text() for name in ("out", "out-2"))
+    assert [json.loads(text)["fdr"] for text in saved] == [0.2, 0.1]
+    again = run(app, [*asked, "--out", "out", "--overwrite", "--fdr", "0.3"])
+    assert again.exit_code == 0
+    assert json.loads(Path("out/selection.json").read_text())["fdr"] == 0.3
 
 
 def test_unpacked_copies_are_read_before_they_are_gone(tmp_path, monkeypatch):

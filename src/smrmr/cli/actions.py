@@ -44,7 +44,7 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
         found = _selected(file, options)
     from .display import next_steps, show_answer
 
-    report = write_outputs(found, folder)
+    report = write_outputs(found, folder, options["overwrite"])
     if options["json"]:
         sys.stdout.write(found.to_json() + "\n")
         return
@@ -196,7 +196,7 @@ def demonstrate(
     with terminal_progress() as progress:
         found = select(data.X, data.y, recipe, seed, progress=progress)
     seconds = perf_counter() - start
-    report = write_outputs(found, folder)
+    report = write_outputs(found, folder, overwrite=True)
     if not quiet:
         show_demo(found, data.support, design, seconds)
     show_path("Report", report, quiet)

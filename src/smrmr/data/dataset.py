@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..problems import Problem, setting
+from ..settings import parse_bytes
 from ..types import Indices, pd
 from .feature_labels import split_annotations, with_features_in_columns, without_label_rows
 from .files import Table, format_of, is_packed, load, read_in_blocks
+from .files.limits import reading_within
 from .files.packed import standard_input
 from .impute import complete, fill_source
 from .joining import IN_COLUMNS, indexed, join, with_covariates, with_different_ids
@@ -97,6 +99,7 @@ def read_data(
     limits: str = "refuse",
     missing: str = "refuse",
     missing_target: str = "refuse",
+    max_memory: str | int = "1GB",
 ) -> Dataset:
     r"""Read features and a target from a file.
 
@@ -163,6 +166,9 @@ def read_data(
     missing_target
         What to do about rows without a target: ``"refuse"`` or ``"drop"`` them. With
         ``missing="drop-rows"`` they are dropped as well.
+    max_memory
+        Budget for the work besides the data, as everywhere. A file that takes up more than eight
+        times that once it is unpacked is refused, unless it is read in blocks.
 
     Returns
     -------
@@ -185,35 +191,19 @@ def read_data(
     >>> list(data.X.columns), data.y.tolist()
     (['a', 'b'], [0.1, 0.2, 0.4, 0.3])
     """
-    path = Path(path)
-    if path.suffix.lower() in (".bim", ".fam"):
-        path = path.with_suffix(".bed")
     marks = Marks(tuple(na), limits)
     how: dict[str, Any] = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding}
-    how |= {"comment": comment, "header_row": header_row, "skip": skip, "marks": marks}
-    with standard_input(path, format) as place:
-        piped = place is not path
-        table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)
-    path = Path("standard input") if piped else path
-    table = replace(table, checksums={path.name: next(iter(table.checksums.values()))})
-    if transpose:
-        no_samples = [name for name in drop if name in table.features]
-        table = with_features_in_columns(table, path, annotation, no_samples, marks)
-        drop, annotation = [name for name in drop if name not in no_samples], ()
-    else:
-        table = without_label_rows(table, marks)
-    source = None if hasattr(table.features, "iloc") else table.features
-    if source is not None:  # its rows are joined and left out like features in memory
-        n, p = source.shape
-        table.notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
-        if set(na) - {VALUES} or limits != "refuse":
-            raise Problem(
-                f"{setting('na')} and {setting('limits')} are for tables that fit in memory, and "
-                f"{path} is read in blocks."
-            )
-        rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
-        table = replace(table, features=rows)
-    table, beside = _joined(table, path, id, pheno, covar, beside, marks)
+    how |= {"comment": comment, "header_row": header_row, "skip": skip, "layer": layer}
+    with reading_within(parse_bytes(max_memory)):
+        path, table = _opened(Path(path), format, marks, transpose=transpose, **how)
+        if transpose:
+            no_samples = [name for name in drop if name in table.features]
+            table = with_features_in_columns(table, path, annotation, no_samples, marks)
+            drop, annotation = [name for name in drop if name not in no_samples], ()
+        else:
+            table = without_label_rows(table, marks)
+        table, source = _as_rows(table, path, marks)
+        table, beside = _joined(table, path, id, pheno, covar, beside, marks)
     if source is not None and target is not None and target not in table.about:
         raise Problem(
             f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)}",
@@ -247,6 +237,36 @@ def read_data(
     others = others.iloc[found.rows].set_axis(found.features.index)
     y, name = found.y.set_axis(found.features.index), str(found.y.name)
     return Dataset(X, y, name, notes, table.checksums, others, table.about_features, shown)
+
+
+def _opened(path: Path, format: str | None, marks: Marks, **how: Any) -> tuple[Path, Table]:
+    """What messages call the file, and its table."""
+    if path.suffix.lower() in (".bim", ".fam"):
+        path = path.with_suffix(".bed")
+    with standard_input(path, format) as place:
+        piped = place is not path
+        table = load(place, format, whole=piped, marks=marks, **how)
+    path = Path("standard input") if piped else path
+    return path, replace(table, checksums={path.name: next(iter(table.checksums.values()))})
+
+
+def _as_rows(table: Table, path: Path, marks: Marks) -> tuple[Table, ColumnSource | None]:
+    """The table, and its features if they are read in blocks.
+
+    Then numbers of rows stand for them, which are joined and left out like features in memory.
+    """
+    if hasattr(table.features, "iloc"):
+        return table, None
+    source: ColumnSource = table.features
+    n, p = source.shape
+    if set(marks.na) - {VALUES} or marks.limits != "refuse":
+        raise Problem(
+            f"{setting('na')} and {setting('limits')} are for tables that fit in memory, and "
+            f"{path} is read in blocks."
+        )
+    note = f"{n:,} x {p:,} values are read in blocks, not all at once"
+    rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
+    return replace(table, features=rows, notes=[*table.notes, note]), source
 
 
 def _joined(

@@ -19,6 +19,7 @@ from .sources import ColumnSource, Which, names_of, subset
 from .texts import is_nested, names_like_dates, problems_of_target, problems_of_texts
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
+HEADROOM = 64  # powers of two between the largest number and sums of as many as there may be
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
 
 
@@ -263,8 +264,15 @@ def _modes(values: Matrix) -> Vector:
     return modes
 
 
+def _in_range(fill: Callable[[Matrix], Any], values: Matrix) -> Vector:
+    """A mean or median of columns whose sums may be beyond the largest number."""
+    largest = np.fmax.reduce(np.abs(values), axis=None, initial=0.0)
+    halvings = HEADROOM if largest > np.ldexp(1.0, 1023 - HEADROOM) else 0
+    return np.asarray(np.ldexp(fill(np.ldexp(values, -halvings)), halvings))
+
+
 FILLS: dict[str, Callable[[Matrix], Any]] = {
-    "median": partial(np.nanmedian, axis=0),
-    "mean": partial(np.nanmean, axis=0),
+    "median": partial(_in_range, partial(np.nanmedian, axis=0)),
+    "mean": partial(_in_range, partial(np.nanmean, axis=0)),
     "mode": _modes,
 }

@@ -79,8 +79,8 @@ def numbers_in_texts(frame: pd.DataFrame, marks: Marks = PLAIN) -> tuple[pd.Data
     What stands for a missing value among them, such as a point, becomes missing.
     """
     frame, n_marks = marks.without_na(frame, numeric=False)
-    kinds = list(map(str, frame.dtypes))
-    places = [k for k in text_columns(frame) if kinds[k] != "category"]
+    kinds = frame.dtypes
+    places = [k for k in text_columns(frame) if str(kinds.iloc[k]) != "category"]
     cells = frame.iloc[:, places].astype(object).to_numpy()
     found, changed, signs, limited = {}, [], set(), []
     for k, column in zip(places, cells.T, strict=True):

@@ -59,6 +59,8 @@ def load(
 
     Packed files are unpacked first and, like all that is requested `whole`, read into memory.
     """
+    if path.is_symlink() and not path.exists():
+        raise Problem(f"{path} is a link that leads to no file.", cure="Name the file itself.")
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         raise Problem(f"there is no file {path}.{did_you_mean(path.name, beside)}")
@@ -71,8 +73,11 @@ def load(
             if not hasattr(table.features, "iloc"):
                 table = _in_memory(table, whole=whole or plain is not path)
     except MemoryError as error:
-        advice = f"Save X in a format that is read in blocks: {read_in_blocks()}."
-        raise ValueError(f"{path} does not fit in memory: {error}. {advice}") from None
+        raise Problem(
+            f"{path} does not fit in memory: {error}.",
+            cure=f"Raise {setting('max_memory')}, or save X in a format that is read in blocks: "
+            f"{read_in_blocks()}.",
+        ) from None
     except ImportError as error:
         raise ValueError(str(error)) from None
     except OSError as error:

@@ -12,9 +12,11 @@ from typing import Any
 
 from ...problems import Problem, setting
 from ...types import pd
-from .dialect import dialect_of
+from .dialect import MIN_ROWS, Dialect, dialect_of
 from .format import Format, Table
 from .grid import table_of_rows
+
+MANY_COLUMNS = 10_000  # which take long to read
 
 
 class _Hashed(io.RawIOBase):
@@ -42,6 +44,7 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: A
     try:
         with path.open("rb") as file:
             found = dialect_of(file, path, usual, **said)
+            _refuse_flat(found, path, transpose)
             file.seek(0)
             stream = _Hashed(file)
             with warnings.catch_warnings(), io.BufferedReader(stream, 1 << 20) as content:
@@ -69,6 +72,16 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: A
     checksums = {path.name: stream.digest.hexdigest()}
     notes = found.notes + table.notes
     return replace(table, notes=notes, checksums=checksums, decimal=found.decimal)
+
+
+def _refuse_flat(found: Dialect, path: Path, transpose: bool) -> None:
+    """Refuse a table of very few rows of very many values before these are read."""
+    if transpose or found.n_rows not in range(MIN_ROWS) or len(found.header) < MANY_COLUMNS:
+        return
+    rows = f"{found.n_rows} row{'s' * (found.n_rows != 1)}"
+    cure = f"If its rows are features, use {setting('transpose', True)}."
+    needed = f"At least {MIN_ROWS} rows are needed."
+    raise Problem(f"{path} has {rows} of {len(found.header):,} values.", needed, cure)
 
 
 def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> Problem:

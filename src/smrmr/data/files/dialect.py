@@ -12,6 +12,7 @@ from ...settings import check_choice, check_count
 from .layout import layout_of, n_titles
 
 LINES, LETTERS = 100, 1_000_000  # by which a file is judged
+MIN_ROWS = 4  # of a table that can be selected from
 SEPARATORS = {
     "comma": ",", "semicolon": ";", "tab": "\t", r"\t": "\t", "bar": "|", "pipe": "|",
     "space": r"\s+", " ": r"\s+", "whitespace": r"\s+",
@@ -49,8 +50,8 @@ class Dialect:
 
     `separator` is a regular expression for runs of blanks. `header` has a name for every column:
     where rows have one value more than the first line, as R writes them, the first name is empty;
-    where that value is always empty, the last one is. `lines_above` are not read. `notes` say what
-    was found out.
+    where that value is always empty, the last one is. `lines_above` are not read. `n_rows` is
+    known of short files. `notes` say what was found out.
     """
 
     encoding: str
@@ -58,6 +59,7 @@ class Dialect:
     decimal: str
     header: list[str]
     lines_above: int
+    n_rows: int | None
     notes: list[str] = field(default_factory=list)
 
 
@@ -78,7 +80,7 @@ def dialect_of(
         raise Problem(f"{setting('comment', comment)} must be one character, such as '#'.")
     asked, encoding = encoding, _encoding(file, path, encoding)
     skip = rows_to_skip(header_row, skip)
-    numbers, lines = _first_lines(file, path, encoding, comment, skip)
+    numbers, lines, n_more = _first_lines(file, path, encoding, comment, skip)
     separator = SEPARATORS.get(sep.lower(), sep) if sep else _separator(lines, usual)
     if separator != r"\s+" and len(separator) != 1:
         needed = "must be one character, or tab, space, comma, semicolon."
@@ -101,7 +103,8 @@ def dialect_of(
     elif extra:
         header = ["", *header]
     above = numbers[starts[layout.last]]
-    return Dialect(encoding, separator, mark, header, above, notes)
+    n_rows = None if n_more is None else len(rows) + n_more
+    return Dialect(encoding, separator, mark, header, above, n_rows, notes)
 
 
 def rows_to_skip(header_row: int | None, skip: int) -> int:
@@ -147,23 +150,32 @@ def _encoding(file: io.BufferedReader, path: Path, asked: str | None) -> str:
 
 def _first_lines(
     file: io.BufferedReader, path: Path, encoding: str, comment: str | None, skip: int
-) -> tuple[list[int], list[str]]:
-    """The first lines that are neither blank nor comments, with their numbers from 0."""
+) -> tuple[list[int], list[str], int | None]:
+    """The first lines that are neither blank nor comments, and their numbers.
+
+    Also how many more there are, if few, or None.
+    """
     lines: list[str] = []
     numbers: list[int] = []
+    n_more, is_all = 0, True
     file.seek(0)
     text = io.TextIOWrapper(file, encoding=encoding, newline="")
     for number, line in enumerate(text):
-        if number >= skip and line.strip() and not (comment and line.startswith(comment)):
+        if number < skip or not line.strip() or (comment and line.startswith(comment)):
+            continue
+        if len(lines) > 2 and sum(map(len, lines)) > LETTERS:  # enough to judge the file by
+            n_more += 1
+        else:
             lines.append(line.rstrip("\r\n"))
             numbers.append(number)
-        if len(lines) == LINES or (len(lines) > 2 and sum(map(len, lines)) > LETTERS):
+        if len(lines) == LINES or n_more == MIN_ROWS:
+            is_all = False
             break
     text.detach()
     if not lines:
         below = f" below {skip} rows" if skip else ""
         raise Problem(f"{path} is empty{below}.", "A header and rows are needed.")
-    return numbers, lines
+    return numbers, lines, n_more if is_all else None
 
 
 def _fields(lines: list[str], separator: str) -> tuple[list[list[str]], list[int]]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from ..messages import quoted
 from ..number_texts import is_text
 
 MOST_TITLES = 20  # rows above a header
-MIN_WIDTH = 2  # columns of a table
 MIN_GAPS = 2  # in a row of merged cells
 
 
@@ -53,13 +53,16 @@ def layout_of(rows: Sequence[Sequence[str]], said: bool = False) -> Layout:
 
 def n_titles(rows: Sequence[Sequence[str]]) -> int:
     """Rows of a single cell above a row of names, in a table of more columns; 0 if in doubt."""
-    filled = [_n_filled(row) for row in rows]
-    first = next((k for k, n in enumerate(filled) if n > 1), 0)
-    below = sorted(filled[first:])
-    narrow = below[len(below) // 2] < MIN_WIDTH
-    if not 0 < first <= MOST_TITLES or narrow or not _are_names(rows[first]):
+    first = next((k for k, row in enumerate(rows) if _has_several(row)), 0)
+    if not 0 < first <= MOST_TITLES:
         return 0
-    return first
+    below = [_has_several(row) for row in rows[first:]]
+    return first if 2 * sum(below) > len(below) and _are_names(rows[first]) else 0
+
+
+def _has_several(row: Sequence[str]) -> bool:
+    """Whether more than one cell holds something; it stops at the second, for rows may be long."""
+    return len(list(islice((cell for cell in row if cell.strip()), 2))) > 1
 
 
 def _n_filled(row: Sequence[str]) -> int:

@@ -17,7 +17,8 @@ from ...types import pd
 from ..messages import did_you_mean
 from .format import Format, Table, import_needed, reading
 from .grid import named_by_text
-from .named_arrays import FEATURES, MAX_BYTES, check_size, table_of
+from .limits import most_bytes
+from .named_arrays import FEATURES, check_size, table_of
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}  # by their first bytes
 ADVICE = 'In R, save a table that can be read: write.csv(NAME, "table.csv")'
@@ -45,7 +46,7 @@ def _unpacked(path: Path) -> bytes:
     with path.open("rb") as file:
         opener: Any = OPENERS.get(file.read(2), open)
     with opener(path, "rb") as file:
-        content: bytes = file.read(MAX_BYTES + 1)
+        content: bytes = file.read(most_bytes() + 1)
     check_size(len(content))
     return content
 

@@ -34,7 +34,7 @@ FAULTS = {
     "ids as target": ("d.csv", with_column("k", lambda i: f"p{i}"), ["--target", "k"], "sample ids"),
     "duplicate names": ("d.csv", TABLE.replace("a,b,c", "a,b,a", 1), ["--target", "y"], "'a' appear more than once"),
     "unnamed column": ("d.csv", TABLE.replace("a,b,c", "a,,c", 1), ["--target", "y"], "column 2 has no name"),
-    "ids as a feature": ("d.csv", with_column("who", lambda i: f"p{i}"), ["--target", "y"], "looks like ids"),
+    "ids that are repeated": ("d.csv", with_column("who id", lambda i: f"p{i // 2}"), ["--target", "y"], "use --groups 'who id'"),
     "mixed types": ("d.csv", with_row("x,1,2,3"), ["--target", "y"], "holds numbers and text such as 'x' in row 3"),
     "decimal comma in two levels": ("d.csv", with_column("k", lambda i: f'"{i % 2},5"'), ["--target", "y"], "column 'k' holds text such as '0,5'"),
     "thousands with commas": ("d.csv", with_column("k", lambda i: f'"1,{i:03d}"' if i % 3 else i), ["--target", "y"], "column 'k' holds text such as '1,001'"),

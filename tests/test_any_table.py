@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
+import time
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -14,6 +16,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from typer.testing import CliRunner
 
+import smrmr.pipeline
 from smrmr import Recipe, select
 from smrmr.cli.commands import app
 from smrmr.data import read_data
@@ -153,7 +156,7 @@ REFUSED = {
     "long rows": ("d.csv", f"{LINES[0]}\n" + "1,2,3,4,5,6,7\n" * 9, {}, "more values than the"),
     "a short row": ("d.csv", "\n".join([*LINES, "1,2"]), {}, "target 'y' is missing in 1 of 31"),
     "comments that nobody told of": ("d.csv", f"# by me, now\n{PLAIN}", {}, "comment='#'"),
-    "a comment of words": ("d.csv", f"# by me\n{PLAIN}", {}, "comment='#'"),
+    "a comment below a title": ("d.csv", f"Table 1\n# by me, now\n{PLAIN}", {}, "header_row"),
     "long comment mark": ("d.csv", PLAIN, {"comment": "##"}, "must be one character"),
     "another separator": ("d.csv", PLAIN, {"sep": ";"}, "separates nothing"),
     "long separator": ("d.csv", PLAIN, {"sep": "::"}, "must be one character"),
@@ -169,10 +172,13 @@ REFUSED = {
     "months": ("d.csv", with_column("day", ["1-Mar-2020", "12 Sep 21"] * 15), {}, "dates or times"),
     "money": ("d.csv", with_column("cost", ["$1.50", "€ 20"] * 15), {}, "money or per cent"),
     "per cent": ("d.csv", with_column("share", ["1.5%", "20 %"] * 15), {}, "money or per cent"),
-    "ids": ("d.csv", with_column("who", [f"p{i}" for i in range(N)]), {}, "Use id='who'"),
+    "ids": (
+        "d.csv", FRAME.assign(p=[f"p{i}" for i in range(N)], q=[f"q{i}" for i in range(N)])
+        .to_csv(index=False), {}, "such as id='p'",
+    ),
     "free text": ("d.csv", with_column("k", [f"w{min(i, 20)}" for i in range(N)]), {}, "free text"),
     "labels of few rows": ("d.csv", with_column("k", list("abcdefghij") * 3), {}, "Merge labels"),
-    "below a limit": ("d.csv", with_cell("<0.1"), {}, "such as '<0.1' in row 4"),
+    "below a limit": ("d.csv", with_cell("<0.1"), {}, "beyond a limit such as '<0.1'"),
     "a date as target": (
         "d.csv", PLAIN.replace(",y", ",was", 1).replace("\n", ",2020-01-01\n").replace(
             "was,2020-01-01", "was,y", 1), {}, "the target 'y' holds dates",
@@ -216,7 +222,7 @@ def test_genes_that_a_spreadsheet_turned_into_dates_are_named(tmp_path):
 def test_all_problems_are_in_one_message(tmp_path):
     """Oracle: seven faults put into one table; the message numbers and cures each of them."""
     frame = FRAME.astype(object).assign(
-        day="2024-01-01", cost="$5", who=[f"p{i}" for i in range(N)], c=["1,5", "2,5"] * 15
+        day="2024-01-01", cost="$5", k=[f"p{min(i, 20)}" for i in range(N)], c=["1,5", "2,5"] * 15
     )
     frame.loc[2, "y"] = frame.loc[5, "b"] = np.nan
     text = frame.to_csv(index=False).replace("a,b", "d,b", 1)
@@ -224,7 +230,7 @@ def test_all_problems_are_in_one_message(tmp_path):
         read_data(write(tmp_path, "d.csv", text), "y")
     said = str(refused.value).splitlines()[1:]
     cures = ["Each must be different", "missing_target='drop'", "Choose missing ", "decimal=','",
-             "drop=['day']", "drop=['cost']", "id='who'"]  # fmt: skip
+             "drop=['day']", "drop=['cost']", "drop=['k']"]  # fmt: skip
     assert len(said) == 7
     assert all(cure in line for cure, line in zip(cures, said, strict=True))
     assert [line.split(".")[0].strip() for line in said] == list("1234567")
@@ -243,6 +249,55 @@ def test_rows_without_a_target_are_dropped_when_asked_by_name(control, tmp_path)
     assert data.notes == ["1 of 30 rows without a target dropped"]
     with pytest.raises(ValueError, match=r"missing_target='fill' is not known.*'drop'"):
         read_data(path, "y", missing_target="fill")
+
+
+# --- every bit ----------------------------------------------------------------------------------
+
+BITS = {
+    # what: (ending, how the table is written, options)
+    "csv": ("csv", lambda f, p: f.to_csv(p, index=False), {}),
+    "blanks": ("txt", lambda f, p: f.to_csv(p, index=False, sep=" "), {}),
+    "European": ("csv", lambda f, p: f.to_csv(p, index=False, sep=";", decimal=","), {}),
+    "turned": ("csv", lambda f, p: f.T.to_csv(p), {"transpose": True}),
+    "turned, with a row of text": (
+        "csv", lambda f, p: f.assign(kind=["u", "v"] * (N // 2)).T.to_csv(p), {"transpose": True},
+    ),
+    "labels above": (
+        "csv",
+        lambda f, p: pd.concat(
+            [pd.DataFrame([list("qrstu")], columns=f.columns), f.astype(object)]
+        ).to_csv(p, index=False), {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BITS)
+def test_numbers_are_read_to_the_last_bit(what, tmp_path):
+    """Oracle: the table in memory, and in Parquet: same bits, so same answer."""
+    ending, write_table, options = BITS[what]
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(N, 4)) * 10.0 ** rng.integers(-9, 9, size=4))
+    frame = frame.set_axis(list("abcd"), axis=1).assign(y=rng.normal(size=N))
+    write_table(frame, tmp_path / f"d.{ending}")
+    frame.to_parquet(tmp_path / "d.parquet")
+    data = read_data(tmp_path / f"d.{ending}", "y", **options)
+    parquet = read_data(tmp_path / "d.parquet", "y")
+    for name in "abcd":
+        assert_array_equal(data.X[name].to_numpy(dtype=float), frame[name].to_numpy())
+        assert_array_equal(parquet.X[name], frame[name])
+    assert_array_equal(data.y.to_numpy(dtype=float), frame["y"].to_numpy())
+
+
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_marks_of_missing_values_leave_other_bits_alone(decimal, tmp_path):
+    """Oracle: the numbers in memory, whose column is text in the file."""
+    values = np.random.default_rng(6).normal(size=N)
+    written = [repr(float(v)).replace(".", decimal) for v in values]
+    written[4] = "n.d."
+    frame = FRAME.drop(columns="b").assign(b=written)
+    frame.to_csv(tmp_path / "d.csv", index=False, sep=";", decimal=decimal)
+    read = read_data(tmp_path / "d.csv", "y", missing="drop-rows").X["b"]
+    assert_array_equal(read, np.delete(values, 4))
 
 
 # --- samples in columns -----------------------------------------------------------------------
@@ -308,20 +363,10 @@ def test_sheets(tmp_path):
         read_data(path, "y", sheet="nothing")
 
 
-def test_a_title_above_the_header_of_a_sheet(tmp_path):
-    path = tmp_path / "book.xlsx"
-    with pd.ExcelWriter(path) as book:
-        FRAME.to_excel(book, index=False, startrow=1)
-        book.sheets["Sheet1"].cell(1, 1).value = "Table S1"
-    with pytest.raises(ValueError, match="If 'Table S1' is a title above the header, delete it"):
-        read_data(path, "y")
-
-
-def test_sheets_that_would_fill_the_memory_are_not_unpacked(tmp_path, monkeypatch):
+def test_sheets_that_would_fill_the_memory_are_not_unpacked(tmp_path):
     FRAME.to_excel(tmp_path / "d.xlsx")
-    monkeypatch.setattr("smrmr.data.files.named_arrays.MAX_BYTES", 1000)
     with pytest.raises(ValueError, match="does not fit in memory"):
-        read_data(tmp_path / "d.xlsx", "y")
+        read_data(tmp_path / "d.xlsx", "y", max_memory=125)
 
 
 def test_objects_of_r(tmp_path):
@@ -383,10 +428,90 @@ def test_files_that_r_wrote(name, shape, target, levels):
 
 def test_a_gzip_that_would_fill_the_disk_is_not_unpacked(tmp_path, monkeypatch):
     """Oracle: a megabyte of zeros in a kilobyte, where 100,000 bytes are allowed."""
+    monkeypatch.chdir(tmp_path)
     path = write(tmp_path, "d.csv.gz", gzip.compress(b"0" * 1_000_000))
-    monkeypatch.setattr("smrmr.data.files.packed.MAX_BYTES", 100_000)
     with pytest.raises(ValueError, match=r"does not fit in memory: it unpacks to more than 0"):
-        read_data(path, "y")
+        read_data(path, "y", max_memory=12_500)
+    asked = ["rank", "d.csv.gz", "--target", "y", "--max-memory", "12KB"]
+    assert "Raise --max-memory, or save X" in CliRunner().invoke(app, asked).stderr
+
+
+@pytest.mark.parametrize("name", ["../d.csv", "a/../../d.csv", "/d.csv"])
+def test_archives_that_lead_out_of_their_folder_are_not_unpacked(name, tmp_path):
+    """Oracle: the name, which the message shows; nothing is written there."""
+    (tmp_path / "inner").mkdir()
+    with ZipFile(tmp_path / "inner" / "d.zip", "w") as archive:
+        archive.writestr(name, PLAIN)
+    with pytest.raises(ValueError, match="outside of its folder: it holds ") as refused:
+        read_data(tmp_path / "inner" / "d.zip", "y")
+    assert repr(name) in str(refused.value)
+    assert [path.name for path in tmp_path.rglob("*")] == ["inner", "d.zip"]
+
+
+@pytest.mark.parametrize("target", ["d.csv", "e.csv", "nowhere.csv"])
+def test_links_that_lead_to_no_file(target, tmp_path):
+    """Oracle: a link to itself, two links to each other, and one to nothing."""
+    (tmp_path / "d.csv").symlink_to(target)
+    (tmp_path / "e.csv").symlink_to("d.csv")
+    with pytest.raises(ValueError, match=r"d\.csv is a link that leads to no file\. Name the file"):
+        read_data(tmp_path / "d.csv", "y")
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 3])
+def test_a_few_rows_of_very_many_columns_are_refused_soon(n_rows, tmp_path):
+    """Oracle: seconds by the clock, of which reading took more than 90."""
+    row = ",".join(["1.5"] * 1_000_000)
+    names = ",".join(f"x{k}" for k in range(1_000_000))
+    path = write(tmp_path, "d.csv", "\n".join([names, *[row] * n_rows]))
+    start = time.process_time()
+    with pytest.raises(ValueError, match=rf"has {n_rows} rows? of 1,000,000 values\. At least 4"):
+        read_data(path, "x0")
+    assert time.process_time() - start < 20
+
+
+def test_a_full_disk_is_named(tmp_path, monkeypatch):
+    """Oracle: the error that Linux gives a write to a full disk."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "d.csv", PLAIN)
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    done = CliRunner().invoke(app, ["select", "d.csv", "--target", "y", "--out", "answers/one"])
+    assert done.exit_code == 2
+    said = " ".join(done.stderr.split())
+    assert f"no room left on the disk for {Path('answers/one')}. Free some room, or name" in said
+    assert list((tmp_path / "answers" / "one").iterdir()) == []
+    with pytest.raises(ValueError, match=r"no room left on the disk for .*r\.html"):
+        select(FRAME[list("abcd")], FRAME["y"]).report(tmp_path / "r.html")
+
+
+@pytest.mark.filterwarnings("default")
+def test_two_runs_do_not_replace_each_other(tmp_path, monkeypatch):
+    """Oracle: an answer that another run writes while this one computes; both are kept."""
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, "d.csv", PLAIN)
+    run = CliRunner().invoke
+    asked = ["select", "d.csv", "--target", "y", "--no-accuracy"]
+    compute = smrmr.pipeline.select
+
+    def while_another_runs(*args, **kwargs):
+        monkeypatch.setattr("smrmr.pipeline.select", compute)
+        assert run(app, [*asked, "--fdr", "0.2", "--out", "out"]).exit_code == 0
+        return compute(*args, **kwargs)
+
+    monkeypatch.setattr("smrmr.pipeline.select", while_another_runs)
+    done = run(app, [*asked, "--out", "out"])
+    assert done.exit_code == 0, done.output
+    told = "another run has written to out in the meantime. This one goes to out-2."
+    assert told in " ".join(done.stderr.split())
+    assert str(Path("out-2/report.html")) in done.stdout
+    saved = (Path(name, "selection.json").read_text() for name in ("out", "out-2"))
+    assert [json.loads(text)["fdr"] for text in saved] == [0.2, 0.1]
+    again = run(app, [*asked, "--out", "out", "--overwrite", "--fdr", "0.3"])
+    assert again.exit_code == 0
+    assert json.loads(Path("out/selection.json").read_text())["fdr"] == 0.3
 
 
 def test_unpacked_copies_are_read_before_they_are_gone(tmp_path, monkeypatch):
@@ -570,6 +695,14 @@ def test_types_of_parquet_files(tmp_path):
     assert found.X["site"].tolist() == wanted.X["site"].tolist()
     answers = [select(data.X, data.y.to_numpy(), Recipe()).p_values for data in (found, wanted)]
     assert_array_equal(*answers)
+
+
+def test_lists_in_a_column_are_refused(tmp_path):
+    """Oracle: a column of lists beside numbers, which no text file has."""
+    FRAME.assign(l=[[1, 2]] * N).to_parquet(tmp_path / "d.parquet")
+    for target, words in (("y", "column 'l' holds lists"), ("l", "target 'l' holds lists")):
+        with pytest.raises(ValueError, match=words):
+            read_data(tmp_path / "d.parquet", target)
 
 
 def test_constants_are_named(tmp_path):

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
 from sklearn.model_selection import train_test_split
 
 from smrmr import Recipe, SmRMR, relevance, select, simulate
 from smrmr.association import projection_correlation_squared
+from smrmr.data.covariates import read_covariates
+from smrmr.data.impute import Imputer
 from smrmr.data.study import read_study
 
 nothing_found = pytest.mark.filterwarnings(
@@ -143,6 +146,42 @@ def test_the_largest_numbers_are_fitted_without_a_warning():
     expected = SmRMR(random_state=0, fdr=0.5).fit(small, data.y)
     assert_array_equal(fitted.support_, expected.support_)
     assert_array_equal(fitted.transform(X), X[:, fitted.support_])
+
+
+@pytest.mark.parametrize("how", ["median", "mean", "mode"])
+@pytest.mark.parametrize("scale", [1.0, 1.7e308, 1e-310])
+def test_the_largest_numbers_are_imputed_without_a_warning(how, scale, rng):
+    """Oracle: NumPy on the same numbers scaled by a power of two, where sums are in range."""
+    X = rng.uniform(0.5, 1.0, size=(40, 3)) * scale
+    X[5:8, 1] = X[4, 1]
+    X[3, 1], X[7:9, 2] = np.nan, np.inf
+    shift = 100 if scale < 1 else -100
+    small = np.ldexp(np.where(np.isinf(X), np.nan, X), shift)
+    expected = {
+        "median": np.nanmedian(small, axis=0),
+        "mean": np.nanmean(small, axis=0),
+        "mode": [stats.mode(column[~np.isnan(column)]).mode for column in small.T],
+    }[how]
+    found = Imputer.learned(X, f"impute-{how}").values
+    assert_allclose(np.array(found, dtype=float), np.ldexp(expected, -shift), rtol=1e-11)
+
+
+@pytest.mark.parametrize("scale", [1.7e308, 1e-310, 1e160])
+def test_the_largest_covariates_are_read_without_a_warning(scale, rng):
+    """Law: scaling by a power of two changes nothing; other factors change rounding."""
+    age = rng.uniform(0.5, 1.0, size=60)
+    plain, large = (read_covariates({"age": age * by}, 60) for by in (1.0, scale))
+    assert_allclose(large.design, plain.design, rtol=1e-2 if scale < 1 else 1e-9)
+    X = rng.normal(size=(60, 3))
+    assert read_study(X, age[::-1] * scale, covariates={"age": age}).target.n_rows == 60
+
+
+def test_covariates_and_coordinates_that_are_no_plain_numbers(rng):
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    with pytest.raises(ValueError, match="covariate c holds complex numbers"):
+        read_study(X, y, covariates={"c": y + 1j})
+    with pytest.raises(ValueError, match=r"coordinates are larger than 1e\+100\. Scale them"):
+        read_study(X, y, coordinates=y * 1e200)
 
 
 def test_features_and_target_of_different_lengths(rng):

@@ -19,6 +19,7 @@ from scipy import sparse
 from smrmr import Recipe, SmRMR, associate, redundancy, relevance, select
 from smrmr.data.columns import Columns, as_columns
 from smrmr.data.sources import SparseColumns
+from smrmr.data.study import read_study
 from smrmr.rivals import MRMR, SIS, HSICLasso
 from thinned import thinned
 
@@ -329,6 +330,73 @@ def test_text_is_refused_by_name(make, rng):
     for fit in (relevance, select, SmRMR().fit, SIS(1).fit):
         with pytest.raises(ValueError, match=r"columns b, c of X hold neither.*astype\('category"):
             fit(make(frame), rng.normal(size=20))
+
+
+@pytest.mark.parametrize("make", [lambda X: X, lambda X: X.to_numpy(), pl.from_pandas])
+def test_all_that_is_wrong_with_x_is_one_message(make, rng):
+    """Oracle: a column of text, a gap, an infinity and a gap in the text, in one table."""
+    X = pd.DataFrame(rng.normal(size=(20, 4)), columns=["x0", "x1", "x2", "x3"])
+    X.loc[3, "x1"], X.loc[4, "x2"] = np.nan, np.inf
+    X["x3"] = [None, *["u", "v"] * 9, "u"]
+    for fit in (relevance, select, SmRMR().fit, SIS(1).fit):
+        with pytest.raises(ValueError, match=r"^2 things must be mended") as refused:
+            fit(make(X), rng.normal(size=20))
+        text, gaps = str(refused.value).splitlines()[1:]
+        assert "columns x3 of X hold neither numbers nor categories" in text
+        assert "3 of 4 columns of X have missing or infinite values (x1: 1, x2: 1, x3: 1)" in gaps
+
+
+LABELS = {  # of five columns, and what they are called as text
+    "numbers": [10, 20, 30, 40, 50],
+    "numbers and text": [0, 1, 2, 3, "age"],
+    "all kinds": ["a", 1, 2.5, ("x", "y"), None],
+    "numbers out of order": [4, 3, 2, 1, 0],
+    "two levels": [("a", 1), ("a", 2), ("b", 1), ("b", 2), ("b", 3)],
+}
+
+
+@pytest.mark.parametrize("labels", LABELS)
+def test_labels_of_columns_stay_what_they_are(labels, rng):
+    """Oracle: the same numbers without labels; what comes out is called as what went in."""
+    values = rng.normal(size=(60, 5))
+    y = values[:, 3] + values[:, 1] + rng.normal(size=60) / 2
+    X = pd.DataFrame(values, columns=pd.Index(LABELS[labels], tupleize_cols=labels == "two levels"))
+    kept = [LABELS[labels][1], LABELS[labels][3]]
+    assert_same(select(X, y), select(values, y))
+    for selector in (SmRMR(), SIS(2)):
+        fitted = selector.fit(X, y)
+        assert fitted.get_feature_names_out().tolist() == kept
+        assert_array_equal(fitted.transform(X), values[:, [1, 3]])
+        out = fitted.set_output(transform="pandas").transform(X)
+        assert out.columns.tolist() == kept
+    assert set(select(X, y).selected_names) == {str(name) for name in kept}
+
+
+def test_a_number_that_is_the_name_of_another_column_is_asked_about(rng):
+    """Oracle: labels 4 to 0, of which 2 is in its place; a text is the name."""
+    X = pd.DataFrame(rng.normal(size=(60, 5)), columns=[4, 3, 2, 1, 0])
+    y = X[3] + rng.normal(size=60) / 2
+    with pytest.raises(ValueError, match=r"only: feature 3 may be .* position, .* the name: '3'"):
+        select(X, y, Recipe(only=[3]))
+    found = select(X, y, Recipe(only=["3", 2]))
+    assert found.of_interest.tolist() == [1, 2]
+    with pytest.raises(ValueError, match="feature 3 may be the one of that position"):
+        found.explain(3)
+    assert found.position(2) == 2
+
+
+@pytest.mark.parametrize("levels", [(0, 1), (-1, 1), (1, 2), (0, 1, 2)])
+def test_zeros_and_ones_are_classes_without_a_word(levels, rng):
+    """Oracle: labels of the same rows; other whole numbers may be quantities."""
+    y = rng.choice(levels, size=60)
+    X = rng.normal(size=(60, 3))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        target = read_study(X, y).target
+    assert target.kind == "classes"
+    assert_array_equal(target.values, read_study(X, y.astype(str)).target.values)
+    said = [str(one.message) for one in caught if "whole-numbered" in str(one.message)]
+    assert len(said) == (levels not in [(0, 1), (-1, 1)])
 
 
 def test_text_in_arrays_is_refused_by_name(rng):

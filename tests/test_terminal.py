@@ -253,7 +253,7 @@ def test_every_option_has_a_help_text():
 def test_warnings_name_options_and_have_lines_of_their_own(table):
     """A target of few whole numbers is taken for classes, with a warning on the way."""
     frame = pd.read_csv(table)
-    frame.assign(y=(frame["y"] > 0).astype(int)).to_csv(table, index=False)
+    frame.assign(y=1 + (frame["y"] > 0).astype(int)).to_csv(table, index=False)
     done = invoke("select", table, "--target", "y")
     assert done.exit_code == 0, done.output
     first, reach, warned, last = done.stderr.splitlines()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import pipeline
 from .conditional.evidence import ConditionalEvidence
 from .data.columns import Columns
-from .data.messages import did_you_mean, named, refuse_repeated
+from .data.messages import did_you_mean, named, quoted, refuse_repeated
 from .data.sources import as_source, subset
 from .recipe import Recipe, as_recipe
 from .report.words import say
@@ -172,6 +172,13 @@ def select(
 
 
 def _check(adata: Any, copy: bool) -> None:
+    if isinstance(getattr(adata, "mod", None), Mapping):
+        names = list(adata.mod)
+        raise TypeError(
+            f"adata is a MuData object of modalities {quoted(names)}, and one of them is needed: "
+            f"adata[{names[0]!r}]. Columns of its obs that are of all modalities are copied by "
+            "adata.push_obs()."
+        )
     if not all(hasattr(adata, part) for part in ("obs", "var", "uns", "layers")):
         raise TypeError(
             f"adata is a {type(adata).__name__}, and an AnnData object is needed, such as "

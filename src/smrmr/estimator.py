@@ -1,11 +1,12 @@
 """What every selector of this package shares as a scikit-learn estimator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._set_output import _get_output_config
@@ -85,6 +86,8 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         X = in_pandas(X)
         names = getattr(X, "columns", None)
+        self._labels = None if names is None else list(names)
+        X = _with_text_labels(X)
         source = as_source(X)
         if source is not None or is_frame(X):  # may hold what scikit-learn would refuse
             X = X if source is None else source
@@ -129,18 +132,47 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if (source := as_source(X)) is not None:
             validate_data(self, source, reset=False, skip_check_array=True)
             return Columns.bare(source).read(np.flatnonzero(self.get_support()))
-        table = in_pandas(X)
+        given = in_pandas(X)
+        table = _with_text_labels(given)
         if is_frame(table) and "category" in map(str, table.dtypes):
             validate_data(self, table, reset=False, skip_check_array=True)
             kept = np.flatnonzero(self.get_support())
-            if table is X or _get_output_config("transform", self)["dense"] != "default":
-                return table.iloc[:, kept]
-            return X.select([table.columns[k] for k in kept])  # as polars and pyarrow say it
+            if given is X or _get_output_config("transform", self)["dense"] != "default":
+                return given.iloc[:, kept]
+            return X.select([given.columns[k] for k in kept])  # as polars and pyarrow say it
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn adds up all of X
             kept = super().transform(table)
         # numbers beside booleans are objects to scikit-learn
         objects = isinstance(kept, np.ndarray) and kept.dtype.kind == "O"
         return kept.astype(np.float64) if objects else kept
+
+    def get_feature_names_out(self, input_features: Data = None) -> NDArray[Any]:
+        """Names of the selected features; labels of pandas that are no text stay as they are.
+
+        Parameters
+        ----------
+        input_features
+            Names of all features, which may only be those of `fit`; arrays have none.
+
+        Returns
+        -------
+        ndarray
+            Names, in the order of X.
+
+        Raises
+        ------
+        ValueError
+            If other names are given than in `fit`.
+        sklearn.exceptions.NotFittedError
+            If `fit` was not called before.
+        """
+        check_is_fitted(self)
+        labels = getattr(self, "_labels", None)
+        if input_features is not None or labels is None or _are_texts(labels):
+            return np.asarray(super().get_feature_names_out(input_features))
+        kept = np.empty(int(self.support_.sum()), dtype=object)  # labels may be tuples
+        kept[:] = [label for label, is_kept in zip(labels, self.support_, strict=True) if is_kept]
+        return kept
 
     def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
@@ -153,3 +185,14 @@ class Selector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = False
         tags.input_tags.sparse = True
         return tags
+
+
+def _are_texts(labels: Sequence[Any]) -> bool:
+    return all(isinstance(label, str) for label in labels)
+
+
+def _with_text_labels(X: Data) -> Data:
+    """A table with labels of several types as one whose labels are text, as scikit-learn needs."""
+    if not is_frame(X) or len({type(label) for label in getattr(X, "columns", ())}) < 2:
+        return X
+    return X.set_axis([str(label) for label in X.columns], axis=1)

@@ -7,7 +7,9 @@ Messages name arguments by `setting`, which marks them. Python says ``n_jobs=0``
 import re
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from errno import EDQUOT, ENOSPC
 from reprlib import Repr
 from typing import Any
 
@@ -94,6 +96,18 @@ class DataWarning(UserWarning):
 
     def __str__(self) -> str:
         return in_python(self.message)
+
+
+@contextmanager
+def full_disk(path: Any, instead: str) -> Iterator[None]:
+    """Say which disk is full, for the error of the system names none; and what to do instead."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (ENOSPC, EDQUOT):
+            raise
+        cure = f"Free some room, or {instead}."
+        raise Problem(f"there is no room left on the disk for {path}.", cure=cure) from None
 
 
 def message_of(error: BaseException) -> str:

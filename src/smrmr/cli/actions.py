@@ -44,7 +44,7 @@ def select_features(context: typer.Context, options: dict[str, Any]) -> None:
         found = _selected(file, options)
     from .display import next_steps, show_answer
 
-    report = write_outputs(found, folder)
+    report = write_outputs(found, folder, options["overwrite"])
     if options["json"]:
         sys.stdout.write(found.to_json() + "\n")
         return
@@ -106,8 +106,11 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
 
 
 def with_source(found: Selection, data: Dataset) -> Selection:
-    """The selection, with the file that it is of."""
-    return replace(found, source={"target column": data.target, **data.source})
+    """The selection, with the file that it is of, and what that says of features."""
+    found = replace(found, source={"target column": data.target, **data.source})
+    if data.about_features is None or not data.annotations:
+        return found
+    return found.with_annotations(data.about_features[[*data.annotations]])
 
 
 @contextmanager
@@ -193,7 +196,7 @@ def demonstrate(
     with terminal_progress() as progress:
         found = select(data.X, data.y, recipe, seed, progress=progress)
     seconds = perf_counter() - start
-    report = write_outputs(found, folder)
+    report = write_outputs(found, folder, overwrite=True)
     if not quiet:
         show_demo(found, data.support, design, seconds)
     show_path("Report", report, quiet)

@@ -30,7 +30,7 @@ def check_table(options: dict[str, Any]) -> None:
     begin(f"Reading {file}")
     with keeping(options["run_dir"]):
         found = _checked(file, options)
-    report = write_outputs(found, folder)
+    report = write_outputs(found, folder, options["overwrite"])
     checked = found.table_check
     assert checked is not None
     if options["json"]:
@@ -131,9 +131,9 @@ def plan_rows(options: dict[str, Any]) -> None:
             progress=progress,
             run_dir=options["run_dir"],
         )
-    written = write_plan(found, folder)
+    written = write_plan(found, folder, options["overwrite"])
     if options["json"]:
-        sys.stdout.write((folder / PLAN).read_text(encoding="utf-8") + "\n")
+        sys.stdout.write((written.parent / PLAN).read_text(encoding="utf-8") + "\n")
         return
     if not options["quiet"]:
         from ..power.words import words_of_plan

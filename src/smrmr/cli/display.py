@@ -17,6 +17,7 @@ from ..power.words import SHORT, percent, written_shortly
 from ..report.statement import statement
 from ..report.words import about_columns, counts_by_level, level_that_selects, near_miss_pairs, say
 from ..selection import Selection
+from ..selection.annotations import first_annotation
 from ..types import Indices, pd
 from .options import STAGES
 
@@ -109,8 +110,11 @@ def _pairs(found: Selection) -> list[str]:
 
 
 def _shown(found: Selection) -> Any:
-    """The findings, with what the controller shows of them."""
-    return found.findings()[["feature", *found.presentation.shown(found)]]
+    """The findings, with what the controller shows of them; an annotation is shown for shapes."""
+    shown, first = found.presentation.shown(found), first_annotation(found)
+    if first is not None:
+        shown = (first, *(name for name in shown if name != "shape"))
+    return found.findings()[["feature", *shown]]
 
 
 def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: Any) -> Table:

@@ -159,6 +159,7 @@ def _checked(hint: Any, name: str, value: Any, config: Path) -> Any:
 def keep_command(options: dict[str, Any]) -> None:
     """Write down what was asked, for `--resume`; a run that has begun keeps what began it."""
     from ..data.files.packed import STANDARD_INPUT
+    from ..data.joining import place_of
     from ..runs.checkpoints import ABOUT, COMMAND, check_free
     from ..runs.files import replacing
 
@@ -170,8 +171,12 @@ def keep_command(options: dict[str, Any]) -> None:
         return
     check_free(folder)
     kept = {name: value for name, value in options.items() if name not in ("config", "resume")}
-    for name in ("file", "pheno", "covar", "out", "run_dir"):  # resuming may start elsewhere
+    for name in ("file", "out", "run_dir"):  # resuming may start elsewhere
         kept[name] = None if kept[name] is None else str(Path(kept[name]).absolute())
+    for name in ("pheno", "covar"):
+        if kept[name] is not None:
+            file, sheet = place_of(kept[name], Path(kept["file"]))
+            kept[name] = f"{file.absolute()}{'' if sheet is None else f':{sheet}'}"
     with replacing(folder / COMMAND) as unfinished:
         unfinished.write_text(json.dumps(kept, default=str, indent=1), encoding="utf-8")
 

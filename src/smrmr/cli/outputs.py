@@ -8,8 +8,11 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from ..problems import full_disk, warn
 
 if TYPE_CHECKING:
     from ..power.account import SamplePlan, Trials
@@ -41,8 +44,9 @@ def check_folder(folder: Path, overwrite: bool = False, answer: str = ANSWER) ->
         raise ValueError(f"the folder {folder} holds {found} another folder with --out.")
 
 
-def write_outputs(selection: Selection, folder: Path) -> Path:
+def write_outputs(selection: Selection, folder: Path, overwrite: bool = False) -> Path:
     """Write tables, JSON and the report, and say where the report is."""
+    folder = _claimed(folder, ANSWER, overwrite)
     with _made_whole(folder, WRITTEN) as made:
         write_csv(selection.findings().drop(columns="selected"), made / "selected.csv")
         for layer in LAYERS:
@@ -57,8 +61,9 @@ def write_outputs(selection: Selection, folder: Path) -> Path:
     return folder / "report.html"
 
 
-def write_plan(plan: SamplePlan, folder: Path) -> Path:
+def write_plan(plan: SamplePlan, folder: Path, overwrite: bool = False) -> Path:
     """Write a plan as a table, as JSON and as a picture, and say where the picture is."""
+    folder = _claimed(folder, PLAN, overwrite)
     with _made_whole(folder, (PLAN, "plan.csv", "plan.png")) as made:
         write_csv(plan.to_frame(), made / "plan.csv")
         (made / PLAN).write_text(json_of(plan, {"power": plan.to_frame()}), encoding="utf-8")
@@ -80,6 +85,27 @@ def json_of(trials: Trials, tables: dict[str, Any]) -> str:
     return json.dumps(about | json.loads(trials.to_json()), allow_nan=False)
 
 
+def _claimed(folder: Path, answer: str, overwrite: bool) -> Path:
+    """The folder, in which no other run writes from now on; another one if a run was faster.
+
+    An answer that came there since this run began is kept, unless it may be overwritten.
+    """
+    if overwrite:
+        return folder
+    for number in count(1):
+        free = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        with full_disk(free, "name another folder with --out"):
+            free.mkdir(parents=True, exist_ok=True)
+        try:
+            (free / answer).open("x").close()  # of several runs only one can
+        except FileExistsError:
+            continue
+        if number > 1:
+            warn(f"another run has written to {folder} in the meantime. This one goes to {free}.")
+        return free
+    raise AssertionError
+
+
 @contextmanager
 def _made_whole(folder: Path, names: Sequence[str]) -> Iterator[Path]:
     """Yield a hidden folder to write files of these names to, which then take their places.
@@ -87,17 +113,21 @@ def _made_whole(folder: Path, names: Sequence[str]) -> Iterator[Path]:
     So an interrupted run leaves nothing half-written. Files of these names that were not written
     are of an earlier answer, and go.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=".smrmr-", dir=folder))
-    try:
-        yield made
-        for name in names:  # first what tells that the folder is ours
-            if (made / name).exists():
-                (made / name).replace(folder / name)
-            else:
-                (folder / name).unlink(missing_ok=True)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+    with full_disk(folder, "name another folder with --out"):
+        folder.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=".smrmr-", dir=folder))
+        try:
+            yield made
+            for name in names:  # first what tells that the folder is ours
+                if (made / name).exists():
+                    (made / name).replace(folder / name)
+                else:
+                    (folder / name).unlink(missing_ok=True)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+            claim = folder / names[0]
+            if claim.exists() and not claim.stat().st_size:  # of a run that was interrupted
+                claim.unlink()
 
 
 def write_csv(frame: Any, path: Path) -> None:

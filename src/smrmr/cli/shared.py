@@ -21,17 +21,22 @@ def reading(
     time: Column = None,
     event: Column = None,
     drop: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
+    annotation: Annotated[list[str] | None, Option(metavar="COLUMN")] = None,
     transpose: Annotated[bool, Option("--transpose")] = False,
     pheno: File = None,
     id: Column = None,
+    na: Annotated[list[str] | None, Option(metavar="VALUE")] = None,
+    limits: str = "refuse",
     missing: str = "refuse",
     missing_target: str = "refuse",
     layer: str | None = None,
-    sheet: str | None = None,
+    sheet: Annotated[str | None, Option(metavar="NAME")] = None,
     sep: str | None = None,
     decimal: str | None = None,
     encoding: str | None = None,
     comment: str | None = None,
+    header_row: Annotated[int | None, Option(metavar="N")] = None,
+    skip: int = 0,
     format: str | None = None,
 ) -> None:
     """How a table is read.
@@ -41,7 +46,7 @@ def reading(
     time
         Survival: column of times, instead of target.
     event
-        Survival: column of events, 1 or 0.
+        Survival: column of events, such as 1 and 0, or dead and alive.
     """
 
 

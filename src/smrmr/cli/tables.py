@@ -28,7 +28,8 @@ def read_table(file: Path, options: dict[str, Any]) -> Dataset:
     several = [*_names(options["covar_name"]), *_names(options["coordinates"])]
     beside = [name for name in (*several, options["groups"], event) if name]
     how = {name: options[name] for name in signature(read_data).parameters if name in options}
-    how |= {"target": time or target, "drop": options["drop"] or (), "beside": beside}
+    how |= {name: how[name] or () for name in ("drop", "annotation", "na")}
+    how |= {"target": time or target, "beside": beside}
     data = read_data(file, **how)
     for said in data.notes:
         note(f"Note: {said}.")

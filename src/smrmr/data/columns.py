@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..types import Data, Indices, Mask, Vector, pd
-from .frames import in_pandas, is_frame, read_frame
-from .messages import worst
+from .frames import in_pandas, is_frame, problems_of_gaps, read_frame
+from .messages import refuse_all
+from .sentinels import CONFIRMED
 from .sources import ColumnSource, SparseColumns, as_source, subset
 from .suspicious import Check, warn_about_columns
 
@@ -179,7 +180,7 @@ def as_columns(X: Data) -> Columns:
         raise ValueError(f"{shape}. At least {MIN_ROWS} rows and one column are needed.")
     if columns.in_memory:
         _refuse_gaps(columns.data, columns.name)  # before anything else is said
-        warn_about_columns(columns.found_by, p)
+        warn_about_columns(columns.found_by, p, CONFIRMED in getattr(X, "attrs", ()))
     return columns
 
 
@@ -204,9 +205,8 @@ def refuse_text(X: Data) -> None:
     values = X if isinstance(X, np.ndarray) and X.dtype.kind == "O" else np.empty((0, 0))
     if values.ndim != 2:
         return
-    text = [k for k in range(values.shape[1]) if any(isinstance(v, str) for v in values[:, k])]
-    if text:
-        _from_objects(values[:, text], [f"x{k}" for k in text])
+    if any(isinstance(value, str) for value in values.flat):
+        _from_objects(values, [f"x{k}" for k in range(values.shape[1])])
 
 
 def _from_array(X: Data) -> Columns:
@@ -262,8 +262,4 @@ def _refuse_gaps(data: NDArray[Any] | ColumnSource, name: Callable[[int], str]) 
     elif isinstance(data, np.ndarray) and data.dtype.kind == "f":
         for start, values in Columns.bare(data).pieces():
             gaps[start : start + values.shape[1]] = (~np.isfinite(values)).sum(axis=0)
-    if gaps.any():
-        raise ValueError(
-            f"{np.count_nonzero(gaps)} of {len(gaps)} columns of X have missing or infinite values "
-            f"({worst(gaps, name)}). Impute them, or drop these columns or rows."
-        )
+    refuse_all(problems_of_gaps(gaps, name))

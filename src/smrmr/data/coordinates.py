@@ -7,6 +7,8 @@ from ..types import Data, Matrix
 from .frames import in_pandas
 from .messages import refuse_missing, refuse_other_rows
 
+LARGEST = 1e100  # whose square is a number
+
 
 def read_coordinates(given: Data, n_rows: int) -> Matrix:
     """Coordinates of rows as numbers, (n, d), all of one unit; dates count as days.
@@ -32,6 +34,8 @@ def read_coordinates(given: Data, n_rows: int) -> Matrix:
             "Distances of rows are computed from numbers, such as a day, or x and y.",
         ) from None
     refuse_missing(~np.isfinite(numbers), setting("coordinates"))
+    if np.abs(numbers).max(initial=0.0) > LARGEST:
+        raise Problem(f"{setting('coordinates')} are larger than {LARGEST:g}.", "Scale them.")
     if not np.ptp(numbers, axis=0).any():
         raise Problem(
             f"{setting('coordinates')} are the same for all rows.", cure="Leave them out."

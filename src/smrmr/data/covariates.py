@@ -16,7 +16,7 @@ from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
 from .messages import named, quoted, refuse_missing, refuse_other_rows
 from .ranks import average_ranks, settled
-from .scaling import unit_columns
+from .scaling import unit_columns, unit_scale
 from .sources import Which
 
 FEW_VALUES = 5  # a covariate of no more is taken level by level
@@ -104,7 +104,8 @@ class Covariates:
 
     def explaining(self, values: Matrix) -> list[str]:
         """Names of covariates of which one, or all together, explain columns completely."""
-        centred = (values - values.mean(axis=0)).T
+        scaled = unit_scale(values.T)
+        centred = scaled - scaled.mean(axis=1, keepdims=True)
         for k, name in enumerate(self.names):
             if _is_explained(centred, _orthonormal(self.design[:, self.owners == k])[0]):
                 return [name]
@@ -272,6 +273,8 @@ def _design(name: str, column: Any) -> tuple[Matrix, tuple[str, ...]]:
     refuse_missing(series.isna().to_numpy(), f"covariate {name}")
     labelled = str(series.dtype) == "category"
     numbers = None if labelled else pd.to_numeric(series, errors="coerce")
+    if numbers is not None and numbers.dtype.kind == "c":
+        raise Problem(f"covariate {name} holds complex numbers.", "Give it real ones.")
     if numbers is None or numbers.isna().any() or series.map(type).eq(str).any():
         labels = series.astype(str)
         design, _ = _levels(name, codes_by_appearance(labels.to_numpy())[0])
@@ -281,6 +284,7 @@ def _design(name: str, column: Any) -> tuple[Matrix, tuple[str, ...]]:
     values = settled(values)
     if len(np.unique(values)) <= FEW_VALUES:
         return _levels(name, values)
+    values = unit_scale(values[None])[0]  # squares of large numbers overflow
     scores = normal_places(values)
     spline = [np.maximum(scores - knot, 0.0) for knot in KNOTS]
     columns = [(values - values.mean()) / values.std(), scores, *spline]

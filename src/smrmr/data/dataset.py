@@ -10,21 +10,20 @@ from typing import Any
 import numpy as np
 
 from ..problems import Problem, setting
+from ..settings import parse_bytes
 from ..types import Indices, pd
-from .files import format_of, is_packed, load, read_in_blocks
+from .feature_labels import split_annotations, with_features_in_columns, without_label_rows
+from .files import Table, format_of, is_packed, load, read_in_blocks
+from .files.limits import reading_within
 from .files.packed import standard_input
 from .impute import complete, fill_source
+from .joining import IN_COLUMNS, indexed, join, with_covariates, with_different_ids
 from .messages import did_you_mean, refuse_all
+from .number_texts import VALUES, Marks
+from .row_names import named_rows
+from .sentinels import CONFIRMED, problems_of_sentinels
 from .sources import ColumnSource, names_of
-from .tables import (
-    IN_COLUMNS,
-    indexed,
-    join,
-    split_target,
-    take_columns,
-    with_covariates,
-    with_different_ids,
-)
+from .tables import split_target, take_columns
 from .texts import labels_to_categories
 
 ROW = "row of the file"  # stands for all features of a sample until they are read
@@ -50,7 +49,10 @@ class Dataset:
     beside
         Columns that were requested beside features and target: covariates, groups and the like.
     about_features
-        What the file knows of the features (.var, .bim), by their names; None if nothing.
+        What the file knows of the features (.var, .bim, columns of text beside features in rows),
+        by their names; None if nothing.
+    annotations
+        Columns of `about_features` that are shown beside names of features in an answer.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class Dataset:
     source: dict[str, str]
     beside: pd.DataFrame
     about_features: pd.DataFrame | None = None
+    annotations: tuple[str, ...] = ()
 
 
 def read_data(
@@ -83,14 +86,20 @@ def read_data(
     decimal: str | None = None,
     encoding: str | None = None,
     comment: str | None = None,
+    header_row: int | None = None,
+    skip: int = 0,
     transpose: bool = False,
     pheno: str | Path | None = None,
     id: str | None = None,
     drop: Sequence[str] = (),
+    annotation: Sequence[str] = (),
     beside: Sequence[str] = (),
     covar: str | Path | None = None,
+    na: Sequence[str] = (),
+    limits: str = "refuse",
     missing: str = "refuse",
     missing_target: str = "refuse",
+    max_memory: str | int = "1GB",
 ) -> Dataset:
     r"""Read features and a target from a file.
 
@@ -110,7 +119,7 @@ def read_data(
     layer
         AnnData: a layer, or ``"raw"``.
     sheet
-        Excel: a sheet other than the first; R: which object.
+        Excel: a sheet other than the first, its name or number; R: which object.
     sep
         Text: what separates columns, a character, ``"tab"`` or ``"space"``; else guessed.
     decimal
@@ -119,19 +128,36 @@ def read_data(
         Text: the encoding, such as ``"latin-1"``, if it is not UTF-8.
     comment
         Text: the character that begins a comment.
+    header_row
+        Text and Excel: the row of the header, counted from 1; else found below titles.
+    skip
+        Text and Excel: how many rows at the top are not read.
     transpose
-        Features are in rows; the first column names them, the header names the samples.
+        Features are in rows; the first column names them, the header names the samples. Other
+        columns of text describe features: they are kept as labels.
     pheno
-        Another table with the target, joined by the column `id`.
+        Another table with the target: a file, ``"FILE:SHEET"``, or another sheet of the same book.
+        It is joined by the column `id`, or by ids that agree where only one pair of columns does.
     id
-        Column of sample ids.
+        Column of sample ids. A column with a different text in every row is taken for them, and so
+        are whole numbers that are all different if it is called so.
     drop
         Columns that are not features.
+    annotation
+        Columns that describe what is in rows and are no values: features with `transpose`, else
+        samples; of AnnData and PLINK columns of var and .bim. Those of features are shown beside
+        their names in an answer. Text of features in rows need not be named.
     beside
         Columns that are no features either and are handed on as they are, such as covariates: of
         the table, of obs, or of `covar`.
     covar
-        Another table with covariates, joined by the column `id`; all of them if none is named.
+        Another table with covariates, joined like `pheno`; all of them if none is named.
+    na
+        What marks a missing value besides empty cells, NA and the like: texts, or numbers such as
+        ``"-999"``. ``"none"`` says that numbers which stand out are values.
+    limits
+        What to do about values beyond a limit, such as "<0.5": ``"refuse"`` them, or replace them
+        by the ``"limit"``, or by ``"half"`` of it where it is below.
     missing
         What to do about missing values of features: ``"refuse"`` them by an error that names the
         worst columns, ``"drop-columns"`` or ``"drop-rows"`` that have any, or fill each column with
@@ -140,6 +166,9 @@ def read_data(
     missing_target
         What to do about rows without a target: ``"refuse"`` or ``"drop"`` them. With
         ``missing="drop-rows"`` they are dropped as well.
+    max_memory
+        Budget for the work besides the data, as everywhere. A file that takes up more than eight
+        times that once it is unpacked is refused, unless it is read in blocks.
 
     Returns
     -------
@@ -162,29 +191,19 @@ def read_data(
     >>> list(data.X.columns), data.y.tolist()
     (['a', 'b'], [0.1, 0.2, 0.4, 0.3])
     """
-    path = Path(path)
-    if path.suffix.lower() in (".bim", ".fam"):
-        path = path.with_suffix(".bed")
-    how = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding, "comment": comment}
-    with standard_input(path, format) as place:
-        piped = place is not path
-        table = load(place, format, whole=piped, layer=layer, transpose=transpose, **how)
-    path = Path("standard input") if piped else path
-    table = replace(table, checksums={path.name: next(iter(table.checksums.values()))})
-    source = None if hasattr(table.features, "iloc") else table.features
-    if source is not None:  # its rows are joined and left out like features in memory
-        n, p = source.shape
-        table.notes.append(f"{n:,} x {p:,} values are read in blocks, not all at once")
-        rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
-        table = replace(table, features=rows)
-    if pheno is not None:
-        table = join(table, Path(pheno), id)
-    elif id is not None:
-        table = indexed(table, id, path)
-        table = with_different_ids(table, path) if covar is None else table
-    if covar is not None:
-        table, more_names = with_covariates(table, Path(covar), id)
-        beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
+    marks = Marks(tuple(na), limits)
+    how: dict[str, Any] = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding}
+    how |= {"comment": comment, "header_row": header_row, "skip": skip, "layer": layer}
+    with reading_within(parse_bytes(max_memory)):
+        path, table = _opened(Path(path), format, marks, transpose=transpose, **how)
+        if transpose:
+            no_samples = [name for name in drop if name in table.features]
+            table = with_features_in_columns(table, path, annotation, no_samples, marks)
+            drop, annotation = [name for name in drop if name not in no_samples], ()
+        else:
+            table = without_label_rows(table, marks)
+        table, source = _as_rows(table, path, marks)
+        table, beside = _joined(table, path, id, pheno, covar, beside, marks)
     if source is not None and target is not None and target not in table.about:
         raise Problem(
             f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)}",
@@ -195,21 +214,80 @@ def read_data(
     if absent and IN_COLUMNS in absent[0].message:  # all else that is wrong follows from that
         raise absent[0]
     others, features, unknown = take_columns(table, beside, features)
+    shown, more_to_drop, not_labels = split_annotations(table, annotation, features)
+    drop = [*drop, *more_to_drop]
     names = features.columns if source is None else names_of(source) if drop else ()
     left, not_there = _columns_left(names, drop) if source is None or drop else (None, [])
-    if source is None and drop:
-        features = features.iloc[:, left]
+    named: list[str] = []
+    if source is None:
+        features, named = named_rows(features.iloc[:, left] if drop else features)
+    asked = problems_of_sentinels(features, y, marks) if source is None else []
     found = complete(features, y, missing, missing_target)
-    refuse_all([*table.problems, *absent, *unknown, *not_there, *found.problems])
-    notes = table.notes + found.notes
+    refuse_all(
+        [*table.problems, *absent, *unknown, *not_labels, *not_there, *asked, *found.problems]
+    )
+    notes = table.notes + named + found.notes
     X: pd.DataFrame | ColumnSource
     if source is None:
         X, more = labels_to_categories(found.features)
         notes += more
+        X.attrs |= {CONFIRMED: True} if VALUES in na else {}
     else:
         X = fill_source(source, missing, found.features[ROW].to_numpy(), left)
-    others, name = others.iloc[found.rows], str(found.y.name)
-    return Dataset(X, found.y, name, notes, table.checksums, others, table.about_features)
+    others = others.iloc[found.rows].set_axis(found.features.index)
+    y, name = found.y.set_axis(found.features.index), str(found.y.name)
+    return Dataset(X, y, name, notes, table.checksums, others, table.about_features, shown)
+
+
+def _opened(path: Path, format: str | None, marks: Marks, **how: Any) -> tuple[Path, Table]:
+    """What messages call the file, and its table."""
+    if path.suffix.lower() in (".bim", ".fam"):
+        path = path.with_suffix(".bed")
+    with standard_input(path, format) as place:
+        piped = place is not path
+        table = load(place, format, whole=piped, marks=marks, **how)
+    path = Path("standard input") if piped else path
+    return path, replace(table, checksums={path.name: next(iter(table.checksums.values()))})
+
+
+def _as_rows(table: Table, path: Path, marks: Marks) -> tuple[Table, ColumnSource | None]:
+    """The table, and its features if they are read in blocks.
+
+    Then numbers of rows stand for them, which are joined and left out like features in memory.
+    """
+    if hasattr(table.features, "iloc"):
+        return table, None
+    source: ColumnSource = table.features
+    n, p = source.shape
+    if set(marks.na) - {VALUES} or marks.limits != "refuse":
+        raise Problem(
+            f"{setting('na')} and {setting('limits')} are for tables that fit in memory, and "
+            f"{path} is read in blocks."
+        )
+    note = f"{n:,} x {p:,} values are read in blocks, not all at once"
+    rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
+    return replace(table, features=rows, notes=[*table.notes, note]), source
+
+
+def _joined(
+    table: Table,
+    path: Path,
+    id: str | None,
+    pheno: str | Path | None,
+    covar: str | Path | None,
+    beside: Sequence[str],
+    marks: Marks,
+) -> tuple[Table, Sequence[str]]:
+    """The table with what other tables know of its samples, and the columns beside features."""
+    if pheno is not None:
+        table = join(table, path, pheno, id, marks)
+    elif id is not None:
+        table = indexed(table, id, path)
+        table = with_different_ids(table, path) if covar is None else table
+    if covar is not None:
+        table, more_names = with_covariates(table, path, covar, id, marks)
+        beside = [*beside, *(() if set(beside) & set(more_names) else more_names)]
+    return table, beside
 
 
 def open_columns(

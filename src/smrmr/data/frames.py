@@ -6,6 +6,7 @@ it, so there is one way to read every table.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -13,8 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problems import Problem
 from ..types import Data, Mask, Vector, pd
-from .messages import named
+from .messages import named, refuse_all, worst
 
 
 def in_pandas(data: Data) -> Data:
@@ -118,15 +120,27 @@ def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
         elif (numbers := _numbers(column)) is not None:
             values[:, k] = numbers
         else:
-            wrong.append(frame.columns[k])
+            wrong.append(int(k))
     if wrong:
-        raise ValueError(
-            f"columns {named(wrong)} of X hold neither numbers nor categories. Make labels "
-            "categories: X[c].astype('category') in pandas, cast(pl.Categorical) in polars, "
-            "dictionary_encode() in pyarrow; and text that means numbers numbers: "
-            "pandas.to_numeric(X[c])."
+        text = Problem(
+            f"columns {named(frame.columns[wrong])} of X hold neither numbers nor categories.",
+            cure="Make labels categories: X[c].astype('category') in pandas, cast(pl.Categorical) "
+            "in polars, dictionary_encode() in pyarrow; and text that means numbers numbers: "
+            "pandas.to_numeric(X[c]).",
         )
+        values[:, wrong] = np.where(frame.iloc[:, wrong].isna(), np.nan, 0.0)
+        gaps = (~np.isfinite(values)).sum(axis=0)
+        refuse_all([text, *problems_of_gaps(gaps, frame.columns.__getitem__)])
     return values, nominal
+
+
+def problems_of_gaps(gaps: NDArray[Any], name: Callable[[int], Any]) -> list[Problem]:
+    """What is wrong with X if columns have so many missing or infinite values."""
+    if not gaps.any():
+        return []
+    found = f"{np.count_nonzero(gaps)} of {len(gaps)} columns of X have missing or infinite values"
+    cure = "Impute them, or drop these columns or rows."
+    return [Problem(f"{found} ({worst(gaps, name)}).", cure=cure)]
 
 
 def _floats(frame: pd.DataFrame) -> NDArray[Any]:

@@ -16,9 +16,10 @@ from ..types import Data, Indices, Matrix, Vector, pd
 from .frames import numeric_columns
 from .messages import quoted, worst
 from .sources import ColumnSource, Which, names_of, subset
-from .texts import names_like_dates, problems_of_target, problems_of_texts
+from .texts import is_nested, names_like_dates, problems_of_target, problems_of_texts
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
+HEADROOM = 64  # powers of two between the largest number and sums of as many as there may be
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
 
 
@@ -54,7 +55,8 @@ def complete(
             notes += [f"{rows_without} without a target dropped"] if absent.any() else []
         elif absent.any():
             cure = f"Leave them out with {setting('missing_target', 'drop')}."
-            problems.append(Problem(f"the target {y.name!r} is missing in {rows_without}.", cure))
+            where = f"{rows_without}{_such_as(features.index[absent])}"
+            problems.append(Problem(f"the target {y.name!r} is missing in {where}.", cure))
         known = known if absent.all() else np.flatnonzero(~absent)
         problems += problems_of_target(y.reset_index(drop=True).dropna())
     there = features if len(known) == len(features) else features.iloc[known]
@@ -70,13 +72,20 @@ def complete(
     return Complete(left.set_axis(features.index[rows]), y.iloc[rows], rows, notes, problems)
 
 
+def _such_as(names: Any) -> str:
+    """The first of these names of rows, if they are no numbers."""
+    given = len(names) and getattr(names.dtype, "kind", "O") == "O"
+    return f" (such as that of {str(names[0])!r})" if given else ""
+
+
 def _constant(features: pd.DataFrame) -> list[str]:
     """Say which columns are the same in all rows."""
     same = numeric_columns(features)
     values = features.iloc[:, same].to_numpy()
     same[same] = (values == values[:1]).all(axis=0)
     for k in np.flatnonzero(~numeric_columns(features)):
-        same[k] = features.iloc[:, k].nunique(dropna=False) == 1
+        column = features.iloc[:, k]
+        same[k] = not is_nested(column.dropna()) and column.nunique(dropna=False) == 1
     return [f"constant and never selected: {quoted(features.columns[same])}"] if same.any() else []
 
 
@@ -255,8 +264,15 @@ def _modes(values: Matrix) -> Vector:
     return modes
 
 
+def _in_range(fill: Callable[[Matrix], Any], values: Matrix) -> Vector:
+    """A mean or median of columns whose sums may be beyond the largest number."""
+    largest = np.fmax.reduce(np.abs(values), axis=None, initial=0.0)
+    halvings = HEADROOM if largest > np.ldexp(1.0, 1023 - HEADROOM) else 0
+    return np.asarray(np.ldexp(fill(np.ldexp(values, -halvings)), halvings))
+
+
 FILLS: dict[str, Callable[[Matrix], Any]] = {
-    "median": partial(np.nanmedian, axis=0),
-    "mean": partial(np.nanmean, axis=0),
+    "median": partial(_in_range, partial(np.nanmedian, axis=0)),
+    "mean": partial(_in_range, partial(np.nanmean, axis=0)),
     "mode": _modes,
 }

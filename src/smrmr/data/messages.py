@@ -54,6 +54,11 @@ def position_of(name: Any, known: Sequence[str], argument: str = "", what: str =
     """Place of a feature by its name, or the place itself; `argument` is whose it is."""
     whose = f"{setting(argument)}: " if argument else ""
     if isinstance(name, Integral):
+        if str(name) in known and list(known).index(str(name)) != int(name):
+            raise Problem(
+                f"{whose}{what} {name} may be the one of that position, or the one of that name.",
+                cure=f"Give a text for the name: '{name}'.",
+            )
         if 0 <= int(name) < len(known):
             return int(name)
         raise Problem(f"{whose}{what} {name} is not between 0 and {len(known) - 1}.")

@@ -264,8 +264,11 @@ def positions_of(
     if covariates is not None:
         place |= {name: len(names) + k for k, name in enumerate(covariates.names)}
         names, what = [*names, *covariates.names], "feature or covariate"
+    numbers = [k for k in asked if isinstance(k, Integral) and 0 <= k < len(names)]
+    clear = {k: int(k) for k in numbers if place.get(str(k), k) == k}  # names of no other feature
+    known = place | clear
     found = [
-        place[one] if one in place else position_of(one, names, argument, what) for one in asked
+        known[one] if one in known else position_of(one, names, argument, what) for one in asked
     ]
     return np.unique(found).astype(np.intp)
 

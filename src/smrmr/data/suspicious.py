@@ -10,6 +10,7 @@ from ..problems import setting, warn
 from ..types import Data, Indices, Mask, pd
 from .frames import is_frame
 from .messages import named
+from .sentinels import sentinels
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, chance associations are large
 MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chance
@@ -24,13 +25,21 @@ Find: TypeAlias = Callable[[Check], list[str]]
 """Names of all columns that a check finds."""
 
 
-def warn_about_columns(find: Find, n_columns: int) -> None:
-    """Name the columns that are constant but for a few values, and those that look like ids."""
+def warn_about_columns(find: Find, n_columns: int, confirmed: bool = False) -> None:
+    """Name the columns that are constant but for a few values, and those that look like ids.
+
+    Also those that hold marks of missing values, unless they are `confirmed` to be values.
+    """
     if rare := find(_rare):
         warn(
             f"columns {named(rare)} have fewer than {MIN_OTHER_VALUES} values that differ from "
             "their most frequent one, so their association is large even by chance. Read them "
             "with care, or drop the columns."
+        )
+    if not confirmed and (marked := find(lambda values, _: sentinels(values)[0])):
+        warn(
+            f"columns {named(marked)} hold a number such as -999 that stands out from all their "
+            "other values. If it marks missing values, replace it by NaN; it counts as a value now."
         )
     if 0 < len(ids := find(_ids)) <= min(MAX_COLUMNS_OF_IDS, n_columns / 2):
         warn(

@@ -11,13 +11,10 @@ import numpy as np
 
 from ..problems import Problem, setting
 from ..types import pd
-from .frames import numeric_columns
-from .messages import WITHOUT_COMMA, named, number_with_comma, quoted
+from .ids import is_called_ids
+from .messages import WITH_COMMA, WITHOUT_COMMA, named, number_with_comma, quoted
+from .number_texts import GAPS, LIMIT, text_columns
 
-GAPS = {  # what stands for a missing value among numbers; the last are of spreadsheets
-    ".", "-", "--", "?", "na", "n.a.", "N.A.", "nd", "n.d.", "ND", "N.D.", "missing", "unknown",
-    "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!",
-}  # fmt: skip
 YES_NO = {"yes": 1, "no": 0, "y": 1, "n": 0, "true": 1, "false": 0, "t": 1, "f": 0}
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 DATE = re.compile(
@@ -31,6 +28,8 @@ NUMBER = r"[+-]?[\d.,]*\d"
 AMOUNT = re.compile(rf"[$€£¥]\s?{NUMBER}|{NUMBER}\s?(?:[%€£$¥]|EUR|USD|GBP)")
 MIN_ROWS_PER_LEVEL = 5  # on average, of a category of more than two levels
 ID = setting("id")  # which names the column that has ids
+USE_ID = f"Use {ID}"
+GROUPS = setting("groups")  # likewise
 COMMAS = "text"  # that is numbers with commas
 FREE_TEXT = 0.5  # share of values that are different, from which on a text is no label
 
@@ -49,50 +48,9 @@ class Fault:
         return self.holds + (f" such as {self.example}" if self.example else "")
 
 
-def numbers_in_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Turn text that holds numbers alone into numbers, and say so.
-
-    What stands for a missing value among them, such as a point, becomes missing.
-    """
-    changed, marks = [], set()
-    out = frame
-    for k in _texts(frame):
-        column = frame.iloc[:, k]
-        found = None if str(column.dtype) == "category" else _as_numbers(column)
-        if found is None:
-            continue
-        if out is frame:
-            out = frame.copy(deep=False)
-        out.isetitem(k, found[0])
-        marks |= found[1]
-        if found[1]:
-            changed.append(frame.columns[k])
-    said = f"{quoted(sorted(marks))} among the numbers of {quoted(changed)} read as missing"
-    return out, [said] if changed else []
-
-
-def _as_numbers(column: pd.Series[Any]) -> tuple[Any, set[str]] | None:
-    """The numbers that a column of text holds, and its marks of missing ones; None for text."""
-    known = column.dropna()
-    if known.empty or not all(_may_be_number(value) for value in known.iloc[:3]):
-        return None
-    if any(isinstance(value, bool | np.bool_) or hasattr(value, "strftime") for value in known):
-        return None
-    numbers = pd.to_numeric(column.astype(object), errors="coerce").astype(np.float64)
-    odd = np.flatnonzero(numbers.isna() & column.notna())
-    texts = [str(column.iloc[i]).strip() for i in odd]
-    large = [WITHOUT_COMMA.fullmatch(text) is not None for text in texts]  # such as 1e400
-    numbers.iloc[odd[large]] = [float(text) for text in np.array(texts)[large]]
-    strange = {text for text, is_large in zip(texts, large, strict=True) if not is_large}
-    if not strange <= GAPS or not numbers.notna().any():
-        return None
-    return numbers, strange
-
-
-def _may_be_number(value: Any) -> bool:
-    """Whether a value is worth a closer look: most texts are ruled out by their first rows."""
-    text = str(value).strip()
-    return text in GAPS or text.lower().lstrip("+-").startswith(("inf", "nan", *".0123456789"))
+def is_nested(known: pd.Series[Any]) -> bool:
+    """Whether values of a column are lists, tables and the like, as Parquet files may hold."""
+    return len(known) > 0 and isinstance(known.iloc[0], list | dict | np.ndarray)
 
 
 def names_like_dates(names: Iterable[Any]) -> list[str]:
@@ -117,7 +75,7 @@ def problems_of_target(known: pd.Series[Any]) -> list[Problem]:
 def problems_of_texts(features: pd.DataFrame) -> list[Problem]:
     """What is wrong with columns that hold neither numbers nor labels, one problem per kind."""
     faults: dict[tuple[str, str], list[tuple[str, Fault]]] = {}
-    for k in _texts(features):
+    for k in text_columns(features):
         if fault := fault_of(features.iloc[:, k]):
             alike = faults.setdefault((fault.holds, fault.cure), [])
             alike.append((str(features.columns[k]), fault))
@@ -128,6 +86,9 @@ def _problem(columns: list[tuple[str, Fault]]) -> Problem:
     names, fault = [name for name, _ in columns], columns[0][1]
     what = f"column {names[0]!r} holds" if len(names) == 1 else f"columns {quoted(names)} hold"
     cure = fault.cure.replace(ID, setting("id", names[0]))
+    cure = cure.replace(GROUPS, setting("groups", names[0]))
+    if fault.cure == USE_ID and len(names) > 1:
+        cure = f"Say which one names the rows, such as {setting('id', names[0])}"
     more = " and so on" if len(names) > 3 else ""
     drop = f"{cure}, or leave them out: {setting('drop', names[:3])}{more}."
     return Problem(f"{what} {fault.found}.", cure=drop)
@@ -136,13 +97,16 @@ def _problem(columns: list[tuple[str, Fault]]) -> Problem:
 def fault_of(column: pd.Series[Any]) -> Fault | None:
     """What makes a column of text no feature; None for labels, which are one."""
     known = column.dropna()
-    levels = known.nunique()
     fault = disguise_of(known)
+    levels = 0 if fault else known.nunique()
     if fault is not None or levels <= 2 or getattr(column.dtype, "ordered", False):
         return fault
     if levels == len(known):
-        return Fault("a different text in every row, so it looks like ids", f"Use {ID}")
+        return Fault("a different text in every row, as ids do", USE_ID)
     example = f"{str(known.iloc[0])!r} ({levels} different labels in {len(known)} rows)"
+    if len(known) < MIN_ROWS_PER_LEVEL * levels and is_called_ids(str(column.name)):
+        cure = f"If rows of one id belong together, use {GROUPS}"
+        return Fault("ids that are repeated", cure, example)
     if levels > FREE_TEXT * len(known):
         return Fault("free text", "Code what matters of it as labels or numbers", example)
     if len(known) < MIN_ROWS_PER_LEVEL * levels:
@@ -156,6 +120,8 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
 
     `known` has no gaps, and rows are numbered from 0 by its index.
     """
+    if is_nested(known):
+        return Fault("lists or tables", "Give each of their values a column of its own")
     texts = [str(value).strip() for value in known.unique()]
     if not texts:
         return None
@@ -166,19 +132,28 @@ def disguise_of(known: pd.Series[Any]) -> Fault | None:
     if _all(AMOUNT, texts):
         cure = "Write numbers alone, such as 12.5 for 12.5%"
         return Fault("amounts of money or per cent", cure, repr(texts[0]))
-    if with_comma := number_with_comma(texts):
+    if with_comma := number_with_comma(text for text in texts if text not in GAPS):
         cure = (
             f"They look like numbers with a decimal comma (then use {setting('decimal', ',')}) or "
             "with separators of thousands (then write 1234 for 1,234)"
         )
         return Fault(COMMAS, cure, repr(with_comma))
-    strange = np.flatnonzero([not WITHOUT_COMMA.fullmatch(str(v).strip()) for v in known])
+    limits = [text for text in texts if LIMIT.fullmatch(text)]
+    if limits and all(_is_number(text) or text in GAPS for text in texts if text not in limits):
+        half, limit = setting("limits", "half"), setting("limits", "limit")
+        cure = f"Use {half} to replace them by half the limit where it is below, or {limit}"
+        return Fault("values beyond a limit", cure, repr(limits[0]))
+    strange = np.flatnonzero([not _is_number(str(value).strip()) for value in known])
     if 0 < len(strange) < len(known) / 2:
         many = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
         example = f"{str(known.iloc[strange[0]])!r} in row {known.index[strange[0]] + 1}{many}"
         cure = "Correct such values, or leave them empty where they are missing"
         return Fault("numbers and text", cure, example)
     return None
+
+
+def _is_number(text: str) -> bool:
+    return bool(WITHOUT_COMMA.fullmatch(text) or WITH_COMMA.fullmatch(text))
 
 
 def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
@@ -188,7 +163,7 @@ def _all(pattern: re.Pattern[str], texts: Iterable[str]) -> bool:
 def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     """Turn labels into categories, and yes and no into 1 and 0, and say what was done."""
     out, answers, many = features.copy(deep=False), [], []
-    for k in _texts(features):
+    for k in text_columns(features):
         column, name = features.iloc[:, k], features.columns[k]
         levels = {str(value).strip().lower() for value in column.unique()}
         if len(levels) == 2 and levels <= YES_NO.keys() and {YES_NO[v] for v in levels} == {0, 1}:
@@ -202,8 +177,3 @@ def labels_to_categories(features: pd.DataFrame) -> tuple[pd.DataFrame, list[str
             many.append(f"{name!r} ({len(levels)} labels{ordered})")
     notes = [f"yes and no in {quoted(answers)} read as 1 and 0"] if answers else []
     return out, notes + ([f"each of {named(many)} is one feature"] if many else [])
-
-
-def _texts(frame: pd.DataFrame) -> list[int]:
-    """Columns that hold no numbers."""
-    return np.flatnonzero(~numeric_columns(frame)).tolist()

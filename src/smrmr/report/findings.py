@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..selection import Selection
+from ..selection.annotations import called, first_annotation
 from ..selection.pairs import pairs_of
 from .marks import Plot, short
 from .shapes import shape_plot
@@ -70,7 +71,7 @@ def listed(selection: Selection) -> list[Finding]:
     sizes = {k: 1 + len(o) for k, o in zip(selection.selected, selection.look_alikes, strict=True)}
     return [
         Finding(
-            short(selection.names[k], 200),
+            short(called(selection, k), 200),
             sizes.get(k, 1),
             _numbers(selection, k, q[k]),
             _note(selection, k) if k in sizes else "",
@@ -86,7 +87,7 @@ def panel_shapes(selection: Selection) -> list[Finding]:
     shown = [k for k in selection.panel.features.tolist() if k not in drawn][:MOST_OF_PANEL]
     return [
         Finding(
-            short(selection.names[k], 200),
+            short(called(selection, k), 200),
             1,
             f"p alone {selection.alone.p[k]:.2g}",
             "",
@@ -121,6 +122,7 @@ def listing(selection: Selection) -> Listing:
     left_out |= {name for name in frame if "_alone" in name} - {"p_value_alone"}
     if len(selection.trends.labels) > MOST_MEANS:
         left_out |= {f"mean_{label}" for label in selection.trends.labels}
+    left_out |= {*selection.annotations} - {first_annotation(selection)}
     if any(name in frame for name in NAMED):
         left_out.add("direction")
     if "partner" in frame and not any(frame["partner"]):
@@ -138,7 +140,7 @@ def layer_listing(selection: Selection, layer: str) -> Listing:
     """The first features of a layer as a table: names, p-values, directions and effects."""
     frame = selection.findings(layer)
     shown: dict[str, list[Any]] = {"feature": frame["feature"][:MOST_IN_LAYER].tolist()}
-    for name in OF_LAYERS[layer]:
+    for name in (*filter(None, (first_annotation(selection),)), *OF_LAYERS[layer]):
         if name in frame:
             shown[name] = frame[name][:MOST_IN_LAYER].tolist()
     if any(f"{name}_alone" in shown for name in NAMED):

@@ -12,6 +12,7 @@ from ..paper.threshold import fewest_selectable
 from ..power.words import forms_tried, level_attained, level_failed, ruled_out, smallest_effect
 from ..recipe import Recipe
 from ..selection import Selection
+from ..selection.annotations import called
 from ..selection.conditional import columns_by_direction
 from ..selection.pairs import best_pair, higher_class
 from .marks import short
@@ -137,11 +138,11 @@ def explain(selection: Selection, feature: str | int) -> str:
     'x5 is selected at FDR 0.1'
     """
     k = selection.position(feature)
-    name, leader, outcome = selection.names[k], int(selection.leaders[k]), selection.outcome(k)
+    name, leader, outcome = called(selection, k), int(selection.leaders[k]), selection.outcomes[k]
     if outcome in ("constant", "always kept", "only adjusted for"):
         return say(selection, outcome.replace(" ", "_"), name=name)
     if leader != k:
-        copy = say(selection, "copy", name=name, leader=selection.names[leader])
+        copy = say(selection, "copy", name=name, leader=called(selection, leader))
         return f"{copy} {explain(selection, leader)}"
     shown_by = int(selection.found_with[k])
     if shown_by not in (-1, k):

@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_hex
 
+from ..problems import full_disk
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
@@ -13,7 +15,8 @@ def replacing(path: Path) -> Iterator[Path]:
         raise FileNotFoundError(f"there is no directory {path.parent} to write {path.name} to.")
     unfinished = path.with_name(f".smrmr-{token_hex(6)}.tmp")
     try:
-        yield unfinished
+        with full_disk(path, "write it elsewhere"):
+            yield unfinished
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

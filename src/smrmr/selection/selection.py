@@ -23,8 +23,9 @@ from ..power.account import TableCheck
 from ..rows.checks import RowChecks
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
-from ..types import Data, Indices, Mask, Vector
+from ..types import Data, Indices, Mask, Vector, pd
 from . import conditional, knockoffs
+from .annotations import annotations_of, position_by_annotation
 from .bounds import CONFIDENCE, bound_of_answer, bounds_of_sets
 from .layers import LAYERS, Layer
 from .pairs import n_selected_pairs, table_of_pairs
@@ -132,6 +133,9 @@ class Selection:
         Column of the target and files with their checksums, where files were read.
     table_check
         Level and power on this table, if `check` measured them at this level.
+    annotations
+        What is said of features beside their names, such as symbols of genes: by the name of each
+        annotation a text per feature. Tables show it.
 
     Examples
     --------
@@ -183,6 +187,7 @@ class Selection:
     trends: Trends = field(default_factory=Trends)
     n_features_requested: int | None = None
     table_check: TableCheck | None = None
+    annotations: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
@@ -427,7 +432,7 @@ class Selection:
         Parameters
         ----------
         feature
-            Its name, or the position itself.
+            Its name, or an annotation that no other feature has, or the position itself.
 
         Returns
         -------
@@ -439,7 +444,36 @@ class Selection:
         ValueError
             If there is no such feature; the message names those that are spelt alike.
         """
+        if self.annotations and isinstance(feature, str) and feature not in self.names:
+            found = position_by_annotation(self, feature)
+            if found is not None:
+                return found
         return position_of(feature, self.names)
+
+    def with_annotations(self, about: Any) -> Selection:
+        """The same selection, whose tables say more of features than their names.
+
+        Parameters
+        ----------
+        about
+            A pandas DataFrame with a row per feature, whose index holds names of features, or a
+            mapping from them to texts. Features that it does not name have none.
+
+        Returns
+        -------
+        Selection
+            With `annotations`.
+
+        Examples
+        --------
+        >>> from smrmr import select, simulate
+        >>> data = simulate("1.a", n=80, p=12, random_state=2)
+        >>> found = select(data.X, data.y).with_annotations({"x0": "TP53", "x5": "EGFR"})
+        >>> sorted(found.findings()["annotation"]), found.position("EGFR")
+        (['EGFR', 'TP53'], 5)
+        """
+        table = about if hasattr(about, "columns") else pd.Series(about).to_frame("annotation")
+        return replace(self, annotations=annotations_of(self.names, table))
 
     def likeness_of(self, hypothesis: int) -> Vector:
         """Spearman's correlation of the members of a hypothesis with its representative.
@@ -758,7 +792,8 @@ class Selection:
         """
         table = table_of_hypotheses(self, self._best_unselected(most))
         measured = self.presentation.MEASURED
-        shown = ("feature", "p_value_alone", measured, "q_value", "direction", "shape")
+        shown = ("feature", *self.annotations, "p_value_alone", measured)
+        shown = (*shown, "q_value", "direction", "shape")
         table = table[[name for name in shown if name in table]]
         return table.assign(status="near miss, not a finding")
 

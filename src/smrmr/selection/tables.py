@@ -8,6 +8,7 @@ import numpy as np
 
 from ..data.frames import frame_of
 from ..types import Indices
+from .annotations import beside_names
 from .bounds import CONFIDENCE, Family
 from .conditional import in_shown_order
 from .effects import Effects
@@ -32,6 +33,7 @@ def table_of_features(selection: Selection) -> Any:
             "outcome": selection.outcomes.tolist(),
         }
     )
+    frame = beside_names(frame, selection, np.arange(n))
     place = np.full(n, n)
     place[selection.selected] = np.arange(len(selection.selected))
     order = np.lexsort((-selection.relevance, -selection.evidence.scores, place))
@@ -44,7 +46,7 @@ def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
     representatives = evidence.representatives[hypotheses]
     members = [evidence.members_of(int(h)) for h in hypotheses]
     carriers = [selection.carriers_of(int(h)) for h in hypotheses]
-    return frame_of(
+    frame = frame_of(
         {
             "feature": [names[k] for k in representatives],
             "selected": np.isin(hypotheses, selection.decision.selected),
@@ -63,6 +65,7 @@ def table_of_hypotheses(selection: Selection, hypotheses: Indices) -> Any:
             "members": [" ".join(names[k] for k in group) for group in members],
         }
     )
+    return beside_names(frame, selection, representatives)
 
 
 def table_of_layer(selection: Selection, layer: Layer) -> Any:
@@ -81,7 +84,8 @@ def table_of_layer(selection: Selection, layer: Layer) -> Any:
         if selection.panel.accuracy is not None:
             own["stability"] = selection.panel.accuracy.stability
     named = [selection.names[k] for k in features]
-    return frame_of({"feature": named, **own, **shown, **sizes})
+    frame = frame_of({"feature": named, **own, **shown, **sizes})
+    return beside_names(frame, selection, features)
 
 
 def alone_columns(selection: Selection, features: Indices) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from ...problems import Problem, setting
 from ...types import pd
 from ..messages import did_you_mean
+from ..number_texts import PLAIN, Marks, numbers_in_texts
 from ..sources import names_of
-from ..texts import numbers_in_texts
 from .delimited import CSV, TSV
 from .excel import XLSX
 from .format import Format, Table
@@ -47,11 +47,20 @@ def format_of(path: Path, name: str | None = None) -> Format:
     raise Problem(f"{path}: {unknown}", cure=advice)
 
 
-def load(path: Path, name: str | None = None, *, whole: bool = False, **options: Any) -> Table:
+def load(
+    path: Path,
+    name: str | None = None,
+    *,
+    whole: bool = False,
+    marks: Marks = PLAIN,
+    **options: Any,
+) -> Table:
     """Read a file that is there, with options that make sense for its format.
 
     Packed files are unpacked first and, like all that is requested `whole`, read into memory.
     """
+    if path.is_symlink() and not path.exists():
+        raise Problem(f"{path} is a link that leads to no file.", cure="Name the file itself.")
     if not path.exists():
         beside = [p.name for p in path.parent.glob("*")] if path.parent.is_dir() else []
         raise Problem(f"there is no file {path}.{did_you_mean(path.name, beside)}")
@@ -64,17 +73,20 @@ def load(path: Path, name: str | None = None, *, whole: bool = False, **options:
             if not hasattr(table.features, "iloc"):
                 table = _in_memory(table, whole=whole or plain is not path)
     except MemoryError as error:
-        advice = f"Save X in a format that is read in blocks: {read_in_blocks()}."
-        raise ValueError(f"{path} does not fit in memory: {error}. {advice}") from None
+        raise Problem(
+            f"{path} does not fit in memory: {error}.",
+            cure=f"Raise {setting('max_memory')}, or save X in a format that is read in blocks: "
+            f"{read_in_blocks()}.",
+        ) from None
     except ImportError as error:
         raise ValueError(str(error)) from None
     except OSError as error:
         raise ValueError(f"{path} cannot be read: {error.strerror or error}") from None
     if plain is not path or not table.checksums:  # of the file, not of its unpacked copy
         table = replace(table, checksums={path.name: _checksum(path)})
-    if not hasattr(table.features, "iloc"):
+    if not hasattr(table.features, "iloc") or options.get("transpose"):  # its types are by rows
         return table
-    features, notes = numbers_in_texts(table.features)
+    features, notes = numbers_in_texts(table.features, replace(marks, decimal=table.decimal))
     return replace(table, features=features, notes=table.notes + notes)
 
 

@@ -12,9 +12,11 @@ from typing import Any
 
 from ...problems import Problem, setting
 from ...types import pd
-from .dialect import dialect_of
+from .dialect import MIN_ROWS, Dialect, dialect_of
 from .format import Format, Table
 from .grid import table_of_rows
+
+MANY_COLUMNS = 10_000  # which take long to read
 
 
 class _Hashed(io.RawIOBase):
@@ -32,7 +34,7 @@ class _Hashed(io.RawIOBase):
         return n_bytes
 
 
-def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: str | None) -> Table:
+def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: Any) -> Table:
     """Read a table of text, one row per sample; with `transpose`, one row per feature.
 
     How it is written is found out by its first lines, unless it is `said`. After them the file is
@@ -42,6 +44,7 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
     try:
         with path.open("rb") as file:
             found = dialect_of(file, path, usual, **said)
+            _refuse_flat(found, path, transpose)
             file.seek(0)
             stream = _Hashed(file)
             with warnings.catch_warnings(), io.BufferedReader(stream, 1 << 20) as content:
@@ -52,10 +55,12 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
                     decimal=found.decimal,
                     encoding=found.encoding,
                     comment=comment,
+                    skiprows=found.lines_above,
                     header=0,
                     names=range(len(found.header)),
                     index_col=False,
                     low_memory=False,
+                    float_precision="round_trip",
                 )
     except UnicodeError as error:
         raise _not_text(path, encoding, error) from None
@@ -65,7 +70,18 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: s
         raise _no_table(path, str(error), comment) from None
     table = table_of_rows(rows, found.header, path, transpose=transpose)
     checksums = {path.name: stream.digest.hexdigest()}
-    return replace(table, notes=found.notes + table.notes, checksums=checksums)
+    notes = found.notes + table.notes
+    return replace(table, notes=notes, checksums=checksums, decimal=found.decimal)
+
+
+def _refuse_flat(found: Dialect, path: Path, transpose: bool) -> None:
+    """Refuse a table of very few rows of very many values before these are read."""
+    if transpose or found.n_rows not in range(MIN_ROWS) or len(found.header) < MANY_COLUMNS:
+        return
+    rows = f"{found.n_rows} row{'s' * (found.n_rows != 1)}"
+    cure = f"If its rows are features, use {setting('transpose', True)}."
+    needed = f"At least {MIN_ROWS} rows are needed."
+    raise Problem(f"{path} has {rows} of {len(found.header):,} values.", needed, cure)
 
 
 def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> Problem:
@@ -85,10 +101,11 @@ def _no_table(path: Path, error: str, comment: str | None) -> Problem:
         text, cure = f"a quotation mark{where} is never closed", "Close it, or remove it."
     else:
         lines = f" If some lines are comments, say how they begin: {setting('comment', '#')}."
-        cure = f"Correct the file.{'' if comment else lines}"
+        header = f" If the header is in another line, say so: {setting('header_row', ...)}."
+        cure = f"Correct the file.{'' if comment else lines}{header}"
     return Problem(f"{path} is not a proper table: {text}.", cure=cure)
 
 
-OPTIONS = ("transpose", "sep", "decimal", "encoding", "comment")
+OPTIONS = ("transpose", "sep", "decimal", "encoding", "comment", "header_row", "skip")
 CSV = Format(("csv",), partial(read_delimited, usual=","), options=OPTIONS)
 TSV = Format(("tsv", "tab", "txt"), partial(read_delimited, usual="\t"), options=OPTIONS)

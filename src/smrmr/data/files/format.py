@@ -31,8 +31,14 @@ class Table:
         What the reader decided that the user should know.
     about_features
         What the file knows of the features (var, .bim), by their names; None if nothing.
+    annotations
+        Columns of `about_features` that an answer shows without being asked to.
     problems
         What must be mended before the table can be used, each with its cure.
+    decimal
+        The decimal mark of numbers among text.
+    elsewhere
+        A sentence on where else in the file a column may be; empty if there is no such place.
     checksums
         SHA-256 of the files by their names; empty where reading did not tell them.
     """
@@ -42,7 +48,10 @@ class Table:
     target: str | None = None
     notes: list[str] = field(default_factory=list)
     about_features: pd.DataFrame | None = None
+    annotations: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
+    decimal: str = "."
+    elsewhere: str = ""
     checksums: dict[str, str] = field(default_factory=dict)
 
 

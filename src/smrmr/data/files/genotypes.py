@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...types import pd
+from ..number_texts import exact_numbers
 from ..sources import PickledByFields, Which
 from .format import Format, Table, reading
 
@@ -70,7 +71,8 @@ def read_bed(path: Path) -> Table:
     source = BedColumns.open(path.absolute())
     about = _read_beside(path, ".fam", FAM_COLUMNS, "phenotype")
     for name in about.columns[len(FAM_COLUMNS) - 2 :]:
-        about[name] = pd.to_numeric(about[name], errors="coerce").replace(-9, np.nan)
+        numbers = exact_numbers(about[name].to_numpy(dtype=object))
+        about[name] = np.where(numbers == -9, np.nan, numbers)
     target = "phenotype" if about["phenotype"].notna().any() else None
     return Table(source, about, target, about_features=_read_beside(path, ".bim", BIM_COLUMNS))
 

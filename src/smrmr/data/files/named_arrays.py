@@ -11,17 +11,18 @@ from ...types import pd
 from ..messages import did_you_mean
 from ..sources import ColumnSource, rows_and_columns
 from .format import Table
+from .limits import most_bytes
 
 FEATURES = ("X", "x", "data", "features")
 TARGETS = ("y", "Y", "target", "labels", "label")
 NAMES = ("feature_names", "names", "features", "columns")
-MAX_BYTES = 8_000_000_000  # of arrays that are read whole
 
 
 def check_size(n_bytes: int) -> None:
     """Refuse what is too large to read whole, before anything of it is read."""
-    if n_bytes > MAX_BYTES:
-        raise MemoryError(f"it takes {n_bytes / 1e9:,.1f} GB, and {MAX_BYTES / 1e9:g} GB at most")
+    most = most_bytes()
+    if n_bytes > most:
+        raise MemoryError(f"it takes {n_bytes / 1e9:,.1f} GB, and {most / 1e9:g} GB at most")
 
 
 def table_of(

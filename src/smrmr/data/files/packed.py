@@ -11,9 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from ...problems import Problem, message_of
+from ...problems import Problem, full_disk, message_of
 from ..messages import quoted
-from .named_arrays import MAX_BYTES, check_size
+from .limits import most_bytes
+from .named_arrays import check_size
 
 STANDARD_INPUT = "-"
 GZIP = b"\x1f\x8b"
@@ -45,7 +46,8 @@ def _copied(make: Callable[[Path], Path], name: str) -> Iterator[Path]:
     """A copy in a folder that is removed; messages name the file that the user knows."""
     with TemporaryDirectory(prefix="smrmr-") as folder:
         try:
-            copy = make(Path(folder))
+            with full_disk(folder, "unpack it yourself where there is room"):
+                copy = make(Path(folder))
         except (EOFError, gzip.BadGzipFile, BadZipFile, zlib.error) as error:
             kind = "gzip" if name.lower().endswith(".gz") else "zip"
             raise ValueError(
@@ -88,11 +90,11 @@ def _unzip(path: Path, copy: Path) -> None:
 
 def _copy(source: IO[bytes] | gzip.GzipFile, file: IO[bytes]) -> None:
     """Copy no more than may be read, however much a small archive says it holds."""
-    n_bytes = 0
+    n_bytes, most = 0, most_bytes()
     while chunk := source.read(BYTES_AT_ONCE):
         n_bytes += len(chunk)
-        if n_bytes > MAX_BYTES:
-            raise MemoryError(f"it unpacks to more than {MAX_BYTES / 1e9:g} GB")
+        if n_bytes > most:
+            raise MemoryError(f"it unpacks to more than {most / 1e9:g} GB")
         file.write(chunk)
 
 
@@ -104,12 +106,21 @@ def _from_zip(path: Path, folder: Path) -> Path:
         if len(tables) != 1:
             what = f"holds {len(tables)} files: {quoted(tables)}" if tables else "holds no file"
             raise ValueError(f"{path} {what}. One is needed: unpack it and name the file itself.")
+        if outside := [name for name in tables if _leads_out(PurePosixPath(name))]:
+            raise ValueError(
+                f"{path} would be unpacked outside of its folder: it holds {quoted(outside)}. "
+                "Unpack it yourself if you trust it, and name the file itself."
+            )
         check_size(sum(member.file_size for member in members))
         for member in members:
             if member.flag_bits & 1:
                 raise ValueError(f"{path} has a password. Unpack it and name the file itself.")
             archive.extract(member, folder)
     return folder / tables[0]
+
+
+def _leads_out(name: PurePosixPath) -> bool:
+    return name.is_absolute() or ".." in name.parts
 
 
 def _is_clutter(member: ZipInfo) -> bool:

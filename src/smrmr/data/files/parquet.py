@@ -4,16 +4,16 @@ from pathlib import Path
 
 from ...types import pd
 from .format import Format, Table, import_needed, reading
-from .grid import transposed
+from .grid import named_by_text
 
 
 def read_parquet(path: Path, *, transpose: bool = False) -> Table:
-    """Read a Parquet file."""
+    """Read a Parquet file; with `transpose` every row is a feature named by its index."""
     import_needed("pyarrow", "Parquet files")
     with reading(path, "Parquet"):
         frame = pd.read_parquet(path)
     if transpose:
-        frame = transposed(frame, path)
+        frame = named_by_text(frame)
     return Table(frame, frame.iloc[:, :0])
 
 

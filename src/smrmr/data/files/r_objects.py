@@ -16,8 +16,9 @@ from ...problems import Problem, setting
 from ...types import pd
 from ..messages import did_you_mean
 from .format import Format, Table, import_needed, reading
-from .grid import transposed
-from .named_arrays import FEATURES, MAX_BYTES, check_size, table_of
+from .grid import named_by_text
+from .limits import most_bytes
+from .named_arrays import FEATURES, check_size, table_of
 
 OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}  # by their first bytes
 ADVICE = 'In R, save a table that can be read: write.csv(NAME, "table.csv")'
@@ -36,8 +37,8 @@ def read_r(path: Path, *, sheet: str | None = None, transpose: bool = False) -> 
     table = _table(_chosen(objects, sheet, path), path)
     if not transpose:
         return table
-    turned = transposed(table.features, path)
-    return Table(turned, turned.iloc[:, :0])
+    frame = named_by_text(table.features)
+    return Table(frame, frame.iloc[:, :0])
 
 
 def _unpacked(path: Path) -> bytes:
@@ -45,7 +46,7 @@ def _unpacked(path: Path) -> bytes:
     with path.open("rb") as file:
         opener: Any = OPENERS.get(file.read(2), open)
     with opener(path, "rb") as file:
-        content: bytes = file.read(MAX_BYTES + 1)
+        content: bytes = file.read(most_bytes() + 1)
     check_size(len(content))
     return content
 

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...problems import Problem, setting
 from ...types import Indices, pd
-from ..messages import did_you_mean, named
+from ..messages import did_you_mean, named, quoted
 from ..sources import PickledByFields, Which, rows_and_columns
 from .format import Format, Table, import_needed, reading
 from .named_arrays import table_of
@@ -78,13 +78,16 @@ class StoredColumns(PickledByFields):
 
 
 def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
-    """Read an array, a group with X and y, or AnnData; X is left where it lies.
+    """Read an array, a group with X and y, AnnData or MuData; X is left where it lies.
 
-    Of AnnData X, a layer or ``"raw"`` are the features, and the target is a column of obs.
+    Of AnnData X, a layer or ``"raw"`` are the features, and the target is a column of obs. Of
+    MuData the layer begins with the modality: ``"rna"``, ``"rna/counts"``.
     """
     with store(path) as root:
         if hasattr(root, "shape"):
             root = {"X": root}
+        elif "mod" in root and "obs" in root:
+            return _read_mudata(root, path, layer, store)
         elif "obs" in root and "var" in root:
             return _read_anndata(root, path, layer, store)
         if layer is not None:
@@ -93,9 +96,32 @@ def read_store(path: Path, layer: str | None = None, *, store: Store) -> Table:
         return table_of(arrays, path, partial(StoredColumns, path.absolute(), store=store))
 
 
-def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Table:
+def _read_mudata(root: Any, path: Path, layer: str | None, store: Store) -> Table:
+    """Read one modality, and what all of them know of its samples together."""
+    names, inside = list(root["mod"]), root["mod"]
+    name, _, inner = (layer or "").partition("/")
+    if not name and len(names) == 1:
+        name = names[0]
+    if name not in inside:
+        missing = f" has no modality {name!r}" if name else f" holds modalities {quoted(names)}"
+        cure = f"Name one, such as {setting('layer', names[0])}" if names else "It holds none"
+        close = did_you_mean(name, names) if name else ""
+        raise Problem(f"{path}{missing}.{close}", cure=f"{cure}.")
+    table = _read_anndata(inside[name], path, inner or None, store, f"mod/{name}/")
+    library = import_needed("anndata.io", "MuData files")
+    with reading(path, "MuData"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        of_all = library.read_elem(root["obs"])
+    new = [column for column in of_all if column not in table.about]
+    of_all = of_all.loc[~of_all.index.duplicated(), new]
+    return replace(table, about=table.about.join(of_all))
+
+
+def _read_anndata(
+    root: Any, path: Path, layer: str | None, store: Store, folder: str = ""
+) -> Table:
     library = import_needed("anndata.io", "AnnData files")
-    if root["obs"].attrs.get("encoding-type") != "dataframe":
+    if not folder and root["obs"].attrs.get("encoding-type") != "dataframe":
         return _read_old_anndata(library, path, layer)
     place = {None: "X", "raw": "raw/X"}.get(layer, f"layers/{layer}")
     if place not in root:
@@ -105,7 +131,7 @@ def _read_anndata(root: Any, path: Path, layer: str | None, store: Store) -> Tab
         about = library.read_elem(root["obs"])
         known = library.read_elem(root["raw/var" if layer == "raw" else "var"])
     names = tuple(map(str, known.index))
-    source = StoredColumns(path.absolute(), place, names, store)
+    source = StoredColumns(path.absolute(), f"{folder}{place}", names, store)
     return Table(source, about, about_features=known.set_axis(list(names)))
 
 
@@ -172,5 +198,5 @@ def _format(store: Store, *extensions: str, folder: bool = False) -> Format:
     return Format(extensions, read, options=("layer",), open=columns, folder=folder)
 
 
-HDF5 = _format(hdf5, "h5ad", "h5", "hdf5")
+HDF5 = _format(hdf5, "h5ad", "h5", "hdf5", "h5mu")
 ZARR = _format(zarr, "zarr", folder=True)

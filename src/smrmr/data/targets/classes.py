@@ -16,6 +16,7 @@ from .dealing import deal_classes
 from .protocol import GUMBEL_SPREAD, LEAST_NOISE, Planting, Target, TargetColumns
 
 MAX_CLASSES = 10  # of an integer target that is taken for classes
+WITHOUT_DOUBT = ([0, 1], [-1, 1])  # levels that are classes by custom
 LEAST_SHARE = 0.05  # of the share of a class, below which covariates never put its probability
 MIN_ROWS_PER_CLASS = 5  # on average of labels, at least of whole numbers taken for classes
 
@@ -39,6 +40,8 @@ class Classes:
         levels, counts = np.unique(values, return_counts=True)
         if len(levels) == 1 or len(levels) > MAX_CLASSES or counts.min() < MIN_ROWS_PER_CLASS:
             return False
+        if levels.tolist() in WITHOUT_DOUBT:
+            return True
         warn(
             f"y has {len(levels)} whole-numbered levels and is taken for classes. Use "
             f"{setting('target', 'continuous')} if they are quantities, "

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 
 from ...problems import Problem, setting, warn
 from ...types import Data, Indices, Mask, Matrix, Vector, pd
+from ..messages import refuse_missing
 from ..ranks import settled
 from ..row_groups import vary_within
+from .events import counted_by_r, events_of
 from .numbers import Numbers
 from .protocol import GUMBEL_SPREAD, LEAST_NOISE, Planting, Target
 
@@ -101,7 +103,7 @@ def _warn_if_survival(y: Data) -> None:
     columns = [(str(name), y.iloc[:, k].to_numpy()) for k, name in enumerate(y.columns)]
     for (event, events), (time, times) in (columns, columns[::-1]):
         named = _says(event, SAID_OF_EVENTS) and _says(time, SAID_OF_TIMES)
-        if named and _is_event(events) and _are_times(times):
+        if named and events_of(events) is not None and _are_times(times):
             warn(
                 f"y looks like survival, with {event!r} and {time!r} as event and time, and is "
                 f"taken for two outputs. Use {setting('target', 'survival')} if it is, or "
@@ -118,31 +120,59 @@ def _says(name: str, words: frozenset[str]) -> bool:
 def _times_and_events(y: Data) -> Matrix:
     """Times and events as two rows."""
     columns = _two_columns(y)
-    boolean = [name for name, values in columns.items() if _is_event(values)]
-    named = [name for name in columns if str(name).lower() in EVENTS]
-    events = named or [name for name in boolean if columns[name].dtype.kind == "b"] or boolean
-    if len(events) != 1:
+    name = _name_of_events(columns)
+    values = columns.pop(name)
+    happened = events_of(values)
+    if happened is None:
+        refuse_missing(pd.isna(values), f"the event {name!r}")
+        levels = ", ".join(repr(level) for level in pd.unique(values)[:5].tolist())
         raise Problem(
-            f"{', '.join(map(str, columns))} cannot be told apart as event and time of survival.",
-            "A column of events is needed, True or 1 where it happened, and one of times.",
-            "Name them event and time.",
+            f"the event {name!r} holds {levels}.",
+            "Events are True and False, 1 and 0, yes and no, dead and alive, or 2 and 1 as in R.",
         )
-    event = columns.pop(events[0])
-    if not _is_event(event):
-        levels = ", ".join(map(str, np.unique(event)[:5]))
-        raise Problem(f"events must be True or False, or 1 and 0, and not {levels}.")
-    time = np.asarray(next(iter(columns.values())), dtype=np.float64)
+    if counted_by_r(values):
+        warn(f"the event {name!r} is 1 and 2: as in R, 2 is read as the event and 1 as censored.")
+    ((called, given),) = columns.items()
+    time = _numbers(given, called)
     if not np.isfinite(time).all() or (time < 0).any():
         raise Problem(
             "survival times must be known and not negative.", cure="Leave these rows out."
         )
-    happened = event.astype(np.float64) == 1
     if happened.sum() < FEWEST_EVENTS:
         raise Problem(
             f"{int(happened.sum())} events in {len(time)} rows.",
             f"At least {FEWEST_EVENTS} are needed.",
         )
     return np.stack([settled(time), happened])
+
+
+def _numbers(values: NDArray[Any], name: str) -> Vector:
+    try:
+        if values.dtype.kind in "mM":
+            raise TypeError
+        return np.asarray(values.astype(np.float64))
+    except (TypeError, ValueError):
+        needed = "Times are numbers, such as days from a start."
+        raise Problem(f"the time {name!r} holds text or dates.", needed) from None
+
+
+def _name_of_events(columns: dict[str, NDArray[Any]]) -> str:
+    """Which of two columns holds events: by its whole name, its type, its values, or a word."""
+    possible = [name for name, values in columns.items() if events_of(values) is not None]
+    choices = (
+        [name for name in columns if name.lower() in EVENTS],
+        [name for name in possible if columns[name].dtype.kind in "bOUT"],
+        possible,
+        [name for name in possible if _says(name, EVENTS)],
+    )
+    for found in choices:
+        if len(found) == 1:
+            return found[0]
+    raise Problem(
+        f"{', '.join(columns)} cannot be told apart as event and time of survival.",
+        "A column of events is needed, True or 1 where it happened, and one of times.",
+        "Name them event and time.",
+    )
 
 
 def deviance_residuals(time: Vector, event: Mask, covariates: Matrix) -> Vector:
@@ -225,12 +255,6 @@ def _two_columns(y: Data) -> dict[str, NDArray[Any]]:
             "Rows that enter late (left truncation) are not supported: leave them out.",
         )
     return columns
-
-
-def _is_event(values: NDArray[Any]) -> bool:
-    if values.dtype.kind == "b":
-        return True
-    return values.dtype.kind in "iuf" and bool(np.isin(values, (0, 1)).all())
 
 
 def _are_times(values: NDArray[Any]) -> bool:

@@ -8,7 +8,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import smrmr
-from smrmr import Recipe
 from smrmr.data.study import read_study
 from smrmr.problems import Problem
 from smrmr.trials.copula import Copula
@@ -178,17 +177,6 @@ def test_a_few_numbers_make_such_tables(made, told):
     around = np.corrcoef(many.columns.values.T)
     assert_allclose(np.diag(around, 1), 0.6, atol=0.05)
     assert_allclose(np.diag(around, 2), 0.36, atol=0.05)
-
-
-def test_power_grows_with_rows_and_the_number_needed_lies_between():
-    """Oracle: power of a correlation test at these rows: next to none at 20, nearly all at 160."""
-    how = {"p": 20, "strengths": 0.2, "n_effects": 1, "n_rows": (20, 160), "n_fits": 40}
-    found = smrmr.plan(recipe=Recipe(n_jobs=1), precision=1e-6, **how)
-    few, many = found.power(0).mean, found.power(1).mean
-    assert few < 0.6 < 0.9 <= many
-    needed = found.rows_needed("line", 0.2)
-    assert 20 < needed.low <= needed.at <= needed.high <= 160
-    assert f"{needed.at:,.0f} rows" in str(found)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ BLOCK = 500  # columns whose neighbours are looked for together
 REACH = 20_000  # columns before them among which they are
 MIN_VARIANCE = 0.02  # of a column beside factors and neighbours
 MAX_CORRELATION = 0.995  # between neighbours
+COPY = 1 - 1e-9  # correlation of columns that are copies, and stay so
 NEGLIGIBLE = 1e-12  # standard deviation of a column without variation
 
 
@@ -126,6 +127,10 @@ def _regressions(columns: Matrix, neighbours: Indices, gain: Vector) -> tuple[Ma
     slopes, spread = np.zeros(neighbours.shape), np.ones(p)
     for k in np.flatnonzero(neighbours[:, 0] >= 0):
         near = neighbours[k][neighbours[k] >= 0]
+        nearest = columns[near[0]] @ columns[k] / n
+        if abs(nearest) > COPY:
+            slopes[k, 0], spread[k] = np.sign(nearest), 0.0
+            continue
         both = np.append(near, k)
         between = columns[both] @ columns[both].T / n * np.outer(gain[both], gain[both])
         between = np.clip(between, -MAX_CORRELATION, MAX_CORRELATION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from importlib.util import find_spec
 from typing import Any
 
 from sphinx.util.inspect import TypeAliasForwardRef
@@ -20,7 +21,6 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
-    "sphinx-mathjax-offline",  # formulas need no network
     "sphinx.ext.napoleon",
     "matplotlib.sphinxext.plot_directive",
     "sphinx_design",
@@ -69,7 +69,10 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_title = "smrmr"
-html_static_path = ["_static"]
+# formulas need no network; as an extension the package would make the build serial
+mathjax_files = find_spec("sphinx-mathjax-offline")
+html_static_path = ["_static", *(f"{at}/static" for at in mathjax_files.submodule_search_locations)]
+mathjax_path = "mathjax/tex-chtml.js"
 html_css_files = ["site.css"]
 html_theme_options = {
     "github_url": "https://github.com/smrmr/smrmr",

@@ -1,4 +1,4 @@
-# make demo and make test need only Python (3.10 or newer) and make; they set up the rest in .venv.
+# make demo and make test need only Python (3.11 or newer) and make; they set up the rest in .venv.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -21,13 +21,13 @@ test-slow: $(VENV)/installed-slow test-newest
 		|| echo 'chromium is missing and could not be installed: browser tests will be skipped'
 	$(BIN)/pytest -n auto --dist worksteal -m slow
 
-# The floors of pyproject.toml, on Python 3.10. Old packages warn about one another, which is not
+# The floors of pyproject.toml, on Python 3.11. Old packages warn about one another, which is not
 # ours to mend, and round the last digit of one table of the docs otherwise than newer ones do.
 test-oldest: $(VENV)-oldest/installed
 	$(VENV)-oldest/bin/pytest $(FAST) -W ignore::DeprecationWarning -W ignore::FutureWarning \
 		--deselect tests/test_docs.py::test_tables_are_those_of_the_stored_rows
 
-# The newest of everything; needs Python 3.11 or newer, as pandas 3 does.
+# The newest of everything.
 test-newest: $(VENV)-newest/installed
 	$(VENV)-newest/bin/pytest $(FAST)
 
@@ -72,7 +72,7 @@ dist: $(VENV)/installed-dist
 	$(BIN)/python tools/check_dist.py dist
 
 $(VENV)/created:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "smrmr needs Python 3.10 or newer; set PYTHON=...")'
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "smrmr needs Python 3.11 or newer; set PYTHON=...")'
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
-import sys
+import tomllib
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -16,11 +16,6 @@ from typer.core import TyperCommand
 
 from ..docstrings import parameters_of
 from .terminal import RENAMED, clear_errors, naming
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 if TYPE_CHECKING:
     from ..recipe import Recipe
@@ -123,7 +118,7 @@ def configured(context: typer.Context, hints: dict[str, Any]) -> dict[str, Any]:
     config = options["config"]
     if config is None:
         return options
-    for name, value in read_toml(config).items():
+    for name, value in read_toml(Path(config)).items():  # older typer keeps the text
         key = name.replace("-", "_")
         if key not in set(options) - NOT_IN_FILES:
             known = ", ".join(sorted(set(options) - NOT_IN_FILES)).replace("_", "-")

@@ -14,6 +14,7 @@ from ..recipe import Recipe
 from ..selection import Selection
 from ..selection.annotations import called
 from ..selection.conditional import columns_by_direction
+from ..selection.counts import count_features
 from ..selection.pairs import best_pair, higher_class
 from .marks import short
 
@@ -47,6 +48,7 @@ def environment(autoescape: bool) -> Environment:
     made.globals |= {"columns_by_direction": columns_by_direction, "zip": zip}
     made.globals |= {"level_attained": level_attained, "smallest_effect": smallest_effect}
     made.globals |= {"what_was_planted": what_was_planted}
+    made.globals |= {"count_features": count_features}
     made.globals |= {"pair_of": pair_of, "higher_class": higher_class}
     return made
 

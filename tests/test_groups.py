@@ -35,7 +35,9 @@ from smrmr.features.near import near_pairs
 from smrmr.features.rank_table import RankTable
 from smrmr.features.user_groups import read_feature_groups
 from smrmr.report import render
+from smrmr.report.words import say
 from smrmr.runs.work import Work
+from smrmr.selection.counts import count_features
 
 CUTS = (0.9, 0.7, 0.5)
 
@@ -587,3 +589,63 @@ def test_the_report_and_the_terminal_tell_groups(blocks, nested, tmp_path):
     wrong = CliRunner().invoke(app, again)
     assert wrong.exit_code == 2
     assert "neither a file nor a column" in wrong.output
+
+
+# --- counts -----------------------------------------------------------------------------------
+
+
+def crowded(rng, n=60):
+    """Fifteen look-alikes, copies of five of them on two scales, constants, and others."""
+    base = rng.normal(size=(n, 1))
+    X = rng.normal(size=(n, 80))
+    X[:, :15] = base + 0.3 * rng.normal(size=(n, 15))
+    X = np.hstack([X, X[:, :5] * 2, X[:, :5] ** 3, np.ones((n, 2))])
+    return X, base[:, 0] + rng.normal(size=n)
+
+
+@pytest.mark.filterwarnings("ignore:the first principal component")
+def test_a_large_group_has_the_size_that_the_warning_says(rng):
+    """Oracle: the members of the group in the answer, copies among them."""
+    X, y = crowded(rng)
+    with pytest.warns(UserWarning, match="form one cluster") as warned:
+        found = select(X, y)
+    sizes = [len(members) for members in found.members]
+    told = [str(one.message) for one in warned if "form one cluster" in str(one.message)]
+    assert max(sizes) == 25
+    assert "25 of 92 columns form one cluster" in told[0]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("how", "gone"),
+    [
+        ({}, "Of 92 features 2 are constant and 10 are copies of others; the other 80 are"),
+        ({"alike": None}, "Of 92 features 2 are constant and 10 are copies of others; the"),
+        ({"alike": 0.7}, "Of 92 features 2 are constant and 10 are copies of others; the other"),
+        ({"only": [0, 1, 90]}, "Of 92 features 2 are constant, 84 are only adjusted for and"),
+        ({"always_keep": [3]}, "Of 92 features 1 is always kept, 2 are constant and 10 are"),
+    ],
+)
+def test_counts_of_features_and_hypotheses_agree(how, gone, rng):
+    """Oracle: p-values, one for each hypothesis; groups and features counted one by one."""
+    X, y = crowded(rng)
+    found = select(X, y, Recipe(**how))
+    counts = count_features(found)
+    evidence = found.evidence
+    assert counts.hypotheses == len(evidence.p_of_hypotheses)
+    parts = (counts.always_kept, counts.constant, counts.adjusted_for, counts.copies)
+    assert sum(parts) + counts.distinct == counts.all == 92
+    members = [evidence.members_of(h) for h in range(counts.hypotheses)]
+    several = [len(set(found.leaders[some].tolist())) > 1 for some in members]
+    assert (counts.single, counts.groups) == (several.count(False), several.count(True))
+    assert counts.distinct == len(found.layer("associated").tested)
+    said = say(found, "question")
+    assert gone in said
+    assert f"are tested by {counts.hypotheses} hypotheses" in said
+
+
+def test_features_that_are_all_hypotheses_are_not_counted_twice(rng):
+    """Oracle: noise, where every feature is a hypothesis: the question has one number."""
+    found = select(rng.normal(size=(50, 8)), rng.normal(size=50), Recipe(alike=None))
+    assert count_features(found).plain
+    assert "hypothes" not in say(found, "question")

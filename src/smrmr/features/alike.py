@@ -35,18 +35,24 @@ FEW = 20  # columns in a cluster that never are
 
 
 def find_alike(
-    table: RankTable, which: Indices, cuts: tuple[float, ...], work: Work
+    table: RankTable,
+    which: Indices,
+    cuts: tuple[float, ...],
+    work: Work,
+    leaders: Indices | None = None,
 ) -> list[Indices]:
     """For every cut, from the largest on, the first column of each column's group.
 
     Only the columns `which` are compared; all others, and categories, are in groups of their own.
+    Warnings count their copies too: `leaders` are the first column of each set of copies.
     """
     columns = table.columns
     found = [np.arange(columns.n_columns) for _ in cuts]
     which = which[~columns.nominal[which]]
+    n_copies = np.bincount(found[0] if leaders is None else leaders, minlength=columns.n_columns)
     ranks = _unit_ranks(table, which, work)
     sets = _connected(ranks, min(cuts))
-    _warn_if_raised(sets, min(cuts))
+    _warn_if_raised(sets, min(cuts), n_copies[which])
     for members, _ in sets:
         tree, order = _linked(ranks[members].astype(np.float64))
         mine = which[members[order]]
@@ -55,7 +61,7 @@ def find_alike(
             first = np.full(len(label) + len(tree), columns.n_columns)
             np.minimum.at(first, label, mine)
             partition[mine] = first[label]
-        _warn_if_large(tree, min(cuts), columns.n_columns)
+        _warn_if_large(tree, min(cuts), n_copies[mine], columns.n_columns)
     work.report("look-alikes", len(which) + 1, len(which) + 1)
     return found
 
@@ -156,11 +162,11 @@ def _numbered(tree: Matrix, cut: float) -> Indices:
     return np.array(root[:n])
 
 
-def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:
+def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float, n_copies: Indices) -> None:
     """Warn of clusters that were split by a higher cut than was requested."""
     highest = max((raised for _, raised in sets), default=cut)
     if highest > cut:
-        n_columns = sum(len(members) for members, raised in sets if raised > cut)
+        n_columns = sum(n_copies[members].sum() for members, raised in sets if raised > cut)
         warn(
             f"{n_columns:,} columns form one cluster at a correlation of {cut:g}, more than the "
             f"{MOST_LINKED:,} that can be clustered at once. They were clustered at higher cuts, "
@@ -168,12 +174,15 @@ def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float) -> None:
         )
 
 
-def _warn_if_large(tree: Matrix, cut: float, p: int) -> None:
-    """Warn of a group that holds much of the table, and say at which cut it would not."""
+def _warn_if_large(tree: Matrix, cut: float, n_copies: Indices, p: int) -> None:
+    """Warn of a group that holds much of the table, and say at which cut it would not.
+
+    `n_copies` is how many columns each that is compared stands for, itself among them.
+    """
     most = max(LARGE * p, FEW)
 
     def largest(at: float) -> int:
-        return int(np.bincount(_numbered(tree, at)).max())
+        return int(np.bincount(_numbered(tree, at), n_copies).max())
 
     if largest(cut) <= most:
         return

@@ -112,7 +112,7 @@ def find_groups(
     partitions, nearly_same = [copies.leaders] if 1.0 in cuts else [], copies.leaders
     if below:
         with work.stage("look-alikes", steps=True):
-            found = find_alike(table, of_interest.modelled, below, work)
+            found = find_alike(table, of_interest.modelled, below, work, copies.leaders)
         partitions += [labels[copies.leaders] for labels in found]
         if below[0] >= NEARLY_SAME:
             nearly_same = found[0][copies.leaders]

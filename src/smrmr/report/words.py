@@ -14,6 +14,7 @@ from ..recipe import Recipe
 from ..selection import Selection
 from ..selection.annotations import called
 from ..selection.conditional import columns_by_direction
+from ..selection.counts import count_features
 from ..selection.pairs import best_pair, higher_class
 from .marks import short
 
@@ -51,6 +52,7 @@ def environment(autoescape: bool) -> Environment:
         "ruled_out": ruled_out,
         "forms_tried": forms_tried,
     }
+    made.globals |= {"count_features": count_features}
     made.globals |= {"pair_of": pair_of, "higher_class": higher_class}
     return made
 

@@ -49,7 +49,7 @@ def features_of_numpy(*beginnings):
     )
 
 
-def tests_pass(files, **environment):
+def passes(files, **environment):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         env=os.environ | environment,
@@ -61,8 +61,8 @@ def tests_pass(files, **environment):
 
 def numeric(**environment):
     files = [str(HERE / f"test_{name}.py") for name in NUMERIC]
-    tests_pass(["-m", "not slow", *files], **environment)
-    tests_pass([str(HERE / PAGE)], **environment)
+    passes(["-m", "not slow", *files], **environment)
+    passes([str(HERE / PAGE)], **environment)
 
 
 @pytest.mark.parametrize("kernels", NEEDS)

@@ -24,7 +24,7 @@ print(X.shape, y.value_counts().to_dict())
 # %%
 # Select
 # ------
-# Given all other genes nothing is selected.
+# Given all other genes hardly anything is selected.
 selection = smrmr.select(X, y)
 print(fill(str(selection), 74))
 
@@ -39,7 +39,7 @@ check = selection.table_check
 print(fill(str(check), 74))
 
 # %%
-# So the empty answer says little about genes of moderate effects: they would have been missed. The
+# So this answer says little about genes of moderate effects: most would have been missed. The
 # table has a row for every strength and layer. Tested alone more effects are found, but a gene that
 # is associated alone may follow another one.
 shown = check.to_frame().query("layer in ('associated', 'signals')")
@@ -49,9 +49,9 @@ print(shown[columns].to_string(index=False, float_format="{:.2f}".format))
 # %%
 # Plan
 # ----
-# How many patients would it take to find genes that double the odds, and genes that triple them?
-# Up to 60 rows of the table are drawn; beyond, rows like them are simulated.
-plan = smrmr.plan(X, y, strengths=(2, 3), n_effects=1, n_rows=(60, 120, 240), n_fits=60)
+# How many patients would it take to find genes that double the odds? Up to 60 rows of the table are
+# drawn; beyond, rows like them are simulated.
+plan = smrmr.plan(X, y, strengths=2, n_effects=1, n_rows=(60, 120, 240), n_fits=60)
 print(fill(str(plan), 74))
 
 # %%

@@ -399,6 +399,17 @@ def test_zeros_and_ones_are_classes_without_a_word(levels, rng):
     assert len(said) == (levels not in [(0, 1), (-1, 1)])
 
 
+def test_ids_in_a_table_are_told_how_to_leave_it(rng):
+    """Law: the advice is followed by a table that can be fitted; labels get other advice."""
+    X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["a", "b"])
+    X["who"], X["site"] = [f"p{i}" for i in range(20)], ["u", "v"] * 10
+    with pytest.raises(ValueError, match=r"columns who, site .*X\.set_index\('who'\)\.$"):
+        select(X, X["a"] + rng.normal(size=20))
+    with pytest.raises(ValueError, match=r"columns site .*to_numeric\(X\[c\]\)\.$"):
+        select(X.set_index("who"), X["a"].to_numpy())
+    assert select(X.set_index("who")[["a", "b"]], rng.normal(size=20)).n_features == 2
+
+
 def test_text_in_arrays_is_refused_by_name(rng):
     X = rng.normal(size=(20, 3)).astype(object)
     X[4, 1] = "high"

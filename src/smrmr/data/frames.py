@@ -126,12 +126,21 @@ def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
             f"columns {named(frame.columns[wrong])} of X hold neither numbers nor categories.",
             cure="Make labels categories: X[c].astype('category') in pandas, cast(pl.Categorical) "
             "in polars, dictionary_encode() in pyarrow; and text that means numbers numbers: "
-            "pandas.to_numeric(X[c]).",
+            f"pandas.to_numeric(X[c]).{_ids_among(frame.iloc[:, wrong])}",
         )
         values[:, wrong] = np.where(frame.iloc[:, wrong].isna(), np.nan, 0.0)
         gaps = (~np.isfinite(values)).sum(axis=0)
         refuse_all([text, *problems_of_gaps(gaps, frame.columns.__getitem__)])
     return values, nominal
+
+
+def _ids_among(texts: pd.DataFrame) -> str:
+    """What to do about the first column of text that is different in every row, if there is one."""
+    for k, name in enumerate(texts):
+        column = texts.iloc[:, k].astype(str)
+        if column.is_unique:
+            return f" If {name} names the rows, leave it out of X, or X.set_index({name!r})."
+    return ""
 
 
 def problems_of_gaps(gaps: NDArray[Any], name: Callable[[int], Any]) -> list[Problem]:

@@ -23,6 +23,7 @@ from smrmr.pipeline import groups_from
 from smrmr.power.account import Cell, ratio_of, share_of
 from smrmr.problems import Problem
 from smrmr.trials.planting import candidates_of, plant, strata_of
+from thinned import thinned
 
 P = 12
 NOTHING = Cell("", 0.0, 0, 0)
@@ -129,17 +130,19 @@ def logit_slopes(z, codes):
     return found - found.mean()
 
 
-@pytest.mark.parametrize("shares", [(0.5, 0.5), (0.9, 0.1), (0.5, 0.3, 0.2)])
+@pytest.mark.parametrize(
+    "shares", thinned([((0.5, 0.5),), ((0.9, 0.1),), ((0.5, 0.3, 0.2),)], [((0.5, 0.3, 0.2),)])
+)
 def test_odds_ratios_of_classes(shares, rng):
     """Oracle: slopes of a logistic regression; with three classes those of pairs on average."""
-    n, share = 20_000, 0.2
+    n, share = 10_000, 0.2
     y = rng.choice(list("abc"[: len(shares)]), n, p=shares)
     study = studied(y, n, rng)
     target, features = planted(study, share, 1, rng)
     slopes = logit_slopes(effect(study, features[0]), target.values.astype(int))
     apart = [one - other for one, other in combinations(slopes, 2)]
     expected = np.log(ratio_of("classes", share, 1))
-    assert np.sqrt(np.mean(np.square(apart))) == pytest.approx(expected, rel=0.06)
+    assert np.sqrt(np.mean(np.square(apart))) == pytest.approx(expected, rel=0.09)
 
 
 def cox_slope(z, time, event):
@@ -347,7 +350,6 @@ def orders(study, n_draws, rng, of=lambda target: target.values):
         ([1.0, 2.0, 3.0, 4.0], None, 24),
         (list("aabb"), None, 6),
         ([1.0, 2.0, 3.0, 6.0], [0, 0, 1, 1], 4),
-        (list("abab"), [0, 0, 1, 1], 4),
         ([1.0, 3.0, 2.0, 4.0, 6.0], [0, 0, 1, 1, 1], 12),
     ],
 )

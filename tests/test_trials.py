@@ -27,7 +27,9 @@ from smrmr.power.words import words_of_check
 from smrmr.problems import Problem
 from smrmr.trials.effects import Effects
 from smrmr.trials.planting import plant
-from smrmr.trials.run import Budget, counted
+from smrmr.trials.run import Budget, counted, run_trial
+from smrmr.trials.sources import Table
+from thinned import thinned
 
 N, P = 40, 6
 NEVER = 1e-6  # a precision that is not reached
@@ -94,7 +96,7 @@ def test_counts_are_those_of_the_answer(cell):
     study = read_study(X, rng.standard_normal(n), covariates={"age": rng.standard_normal(n)})
     leader = {k: 4 if k == 5 else k for k in range(9)}
     total = np.zeros((len(LAYERS), 4), int)
-    for _ in range(4):
+    for _ in range(3):
         made, features = plant(study, cell, np.array([0, 1, 5, 6, 8]), rng)
         found = select_from(made, Recipe(fdr=0.3), rng)
         counts = counted(found, features, groups_from(made, Recipe(fdr=0.3)).copies.leaders)
@@ -140,6 +142,25 @@ def test_a_pair_is_found_by_what_stands_for_a_look_alike():
     assert by_name.tolist() == [1, 0, 1, 1]
 
 
+def test_a_trial_counts_pairs_by_what_stands_for_them():
+    """Oracle: the same draws by hand; by their names alone a pair is missed that was found."""
+    rng, n = np.random.default_rng(0), 250
+    X = np.repeat(rng.standard_normal((n, 2)), 3, axis=1) + 0.2 * rng.standard_normal((n, 6))
+    X = np.column_stack([X, rng.standard_normal((n, 6))])
+    study, cell, by_name = read_study(X, X[:, 0]), Cell("pair", 0.5, 1, n), []
+    source = Table(study, np.array([1, 4]))
+    for seed in map(np.random.SeedSequence, (1, 3)):
+        found = run_trial(source, Recipe(), cell, seed)[0]
+        rng = np.random.default_rng(seed)
+        made, features = plant(study, cell, source.candidates, rng)
+        selection = select_from(made, Recipe(), rng)
+        partners = groups_from(made, Recipe()).nearly_same
+        assert_array_equal(found, counted(selection, features, partners))
+        by_name.append(counted(selection, features, selection.leaders)[LAYERS.index("pairs")])
+        assert found[LAYERS.index("pairs"), 1] >= by_name[-1][1]
+    assert sum(counts[3] for counts in by_name) > 0
+
+
 # what is run, and when it stops
 
 
@@ -158,14 +179,14 @@ def test_rates_that_are_known_well_enough_need_no_more_fits():
     loose = check(X, y, strengths=0.8, n_fits=60, precision=0.45)
     assert (loose.stopped, np.bincount(loose.cell_of).tolist()) == ("precision", [5, 5])
     assert all(loose.rate(c).half_width <= 0.45 for c in (0, 1))
-    close = check(X, y, strengths=0.8, n_fits=60, precision=0.25)
+    close = check(X, y, strengths=0.8, n_fits=60, precision=0.3)
     assert close.stopped == "precision"
-    assert all(close.rate(c).half_width <= 0.25 for c in (0, 1))
+    assert all(close.rate(c).half_width <= 0.3 for c in (0, 1))
     last = close.cell_of[-1]  # needed: without it the rate was not known
     assert close.n_fits > loose.n_fits
     n = close.n_fits - 1
     before = replace(close, cell_of=close.cell_of[:n], outcomes=close.outcomes[:n])
-    assert before.rate(last).half_width > 0.25
+    assert before.rate(last).half_width > 0.3
 
 
 def test_strong_effects_are_found_and_noise_is_not():
@@ -317,19 +338,22 @@ def test_the_smallest_tables(control, n):
     assert 0 < found.seconds < 600
 
 
-@pytest.mark.parametrize(
-    ("y", "target"),
-    [
-        (np.repeat(["a", "b"], [37, 3]), "auto"),
-        (np.repeat([0.0, 1.5, 2.5], [36, 2, 2]), "continuous"),
-        (pd.DataFrame({"event": np.arange(N) % 8 == 0, "time": np.arange(N) % 9 + 1}), "survival"),
-        (np.arange(N) % 3, "ordinal"),
-        (np.column_stack([np.arange(N), np.arange(N) % 7]) * 1e300, "auto"),
-    ],
-)
-def test_awkward_targets(y, target):
+AWKWARD = {
+    "rare": (np.repeat(["a", "b"], [37, 3]), "auto"),
+    "tied": (np.repeat([0.0, 1.5, 2.5], [36, 2, 2]), "continuous"),
+    "few events": (
+        pd.DataFrame({"event": np.arange(N) % 8 == 0, "time": np.arange(N) % 9 + 1}),
+        "survival",
+    ),
+    "stages": (np.arange(N) % 3, "ordinal"),
+    "huge": (np.column_stack([np.arange(N), np.arange(N) % 7]) * 1e300, "auto"),
+}
+
+
+@pytest.mark.parametrize("which", thinned(AWKWARD, ["rare", "few events", "huge"]))
+def test_awkward_targets(which):
     """Oracle: counts are possible, and effects that are nearly everything are found at times."""
-    X = np.exp(3 * table()[0]) * 1e200
+    (y, target), X = AWKWARD[which], np.exp(3 * table()[0]) * 1e200
     found = check(X, y, Recipe(target=target), strengths=0.9, forms="line,bend", n_fits=4)
     assert (found.outcomes[..., 1] <= found.outcomes[..., 0]).all()
     assert np.isfinite(found.to_frame()[["power", "low", "high"]].to_numpy()).all()

@@ -60,7 +60,7 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: A
                     names=range(len(found.header)),
                     index_col=False,
                     low_memory=False,
-                    float_precision="round_trip",
+                    **_to_the_last_bit(),
                 )
     except UnicodeError as error:
         raise _not_text(path, encoding, error) from None
@@ -72,6 +72,12 @@ def read_delimited(path: Path, *, usual: str, transpose: bool = False, **said: A
     checksums = {path.name: stream.digest.hexdigest()}
     notes = found.notes + table.notes
     return replace(table, notes=notes, checksums=checksums, decimal=found.decimal)
+
+
+def _to_the_last_bit() -> dict[str, Any]:
+    """What has pandas read numbers exactly; newer ones always do, and warn of being told to."""
+    version = tuple(map(int, pd.__version__.split(".")[:2]))
+    return {} if version >= (3, 1) else {"float_precision": "round_trip"}
 
 
 def _refuse_flat(found: Dialect, path: Path, transpose: bool) -> None:

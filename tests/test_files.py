@@ -573,7 +573,7 @@ finally:
 def test_a_file_of_text_is_read_once(tmp_path, monkeypatch, rng):
     """Oracle: what Python's audit hooks see opened, and the kernel's count of bytes read."""
     monkeypatch.chdir(tmp_path)
-    pd.DataFrame(rng.normal(size=(40, 8000))).add_prefix("x").to_csv("t.csv", index=False)
+    pd.DataFrame(rng.normal(size=(40, 5000))).add_prefix("x").to_csv("t.csv", index=False)
     size = Path("t.csv").stat().st_size
     read_data("t.csv", "x0")  # what it imports is read as well
     if Path("/proc/self/io").exists():

@@ -211,7 +211,7 @@ def test_without_partners_there_are_no_products(rng):
 def test_a_column_that_copies_a_product_is_no_finding():
     """Oracle: y has the product of 0 and 1, of which 2 is a noisy copy."""
     false, true = 0, 0
-    for seed in range(10):
+    for seed in range(5):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(200, 30))
         X[:, 2] = X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=200)
@@ -219,8 +219,8 @@ def test_a_column_that_copies_a_product_is_no_finding():
         found = select(X, y, Recipe(alike=None)).selected
         false += 2 in found
         true += {0, 1} <= set(found.tolist())
-    assert false <= 2
-    assert true == 10
+    assert false <= 1
+    assert true == 5
 
 
 # -- pairs
@@ -325,7 +325,7 @@ def test_null_p_values_are_uniform():
     """Law: over data sets of noise, with numbers and with four classes."""
     for draw in (lambda rng: rng.normal(size=120), lambda rng: rng.permutation(np.arange(120) % 4)):
         small = []
-        for seed in range(25):
+        for seed in range(12):
             rng = np.random.default_rng(seed)
             X, y = rng.normal(size=(120, 60)), draw(rng)
             target = "continuous" if len(np.unique(y)) > 4 else "classes"

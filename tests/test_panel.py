@@ -490,14 +490,8 @@ def test_score_is_near_the_best_possible(rng):
     assert_array_equal(found.accuracy.stability, np.ones(4))
 
 
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "classes",
-        pytest.param("numbers", marks=pytest.mark.slow),
-        pytest.param("survival", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["classes", "numbers", "survival"])
 def test_shuffled_targets_score_by_chance(kind):
     """Law: where nothing is to be found no choice, that of the size included, makes a score.
 

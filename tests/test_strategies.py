@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LassoCV, LogisticRegression, Ridge
+from sklearn.linear_model import ElasticNet, LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
 
 from smrmr import ConditionalTests, Recipe, Selection, select, simulate
@@ -38,7 +38,7 @@ DISTILLED = [
     Kernel("mcp"),
     RidgeFit(),
     FromEstimator(Ridge()),
-    FromEstimator(LassoCV(cv=3)),
+    FromEstimator(ElasticNet(0.1)),
     FromEstimator(RandomForestRegressor(10)),
     FromEstimator(KNeighborsRegressor()),
 ]

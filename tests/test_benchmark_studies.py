@@ -35,6 +35,7 @@ def test_nested_shares_are_those_of_the_truth(rng, fit):
     assert_allclose(nested(by_chance, fit, 0), 0, atol=0.05)
 
 
+@pytest.mark.slow
 def test_nested_shares_of_classes_are_a_mean_over_them(rng):
     """Oracle: three fits of different kinds agree; none explains a target that was shuffled."""
     data = table(rng, "classes")

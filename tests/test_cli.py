@@ -89,6 +89,7 @@ def test_version():
     assert run("--version").stdout.strip() == version("smrmr")
 
 
+@pytest.mark.slow
 def test_examples_of_every_help_page_work_when_pasted(tmp_path, monkeypatch):
     """In the order of a reader: `select` comes before those that read what it wrote."""
     monkeypatch.chdir(tmp_path)

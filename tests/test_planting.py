@@ -295,6 +295,25 @@ def test_rows_averaged_over_groups_are_one_stratum(rng):
     assert_array_equal(np.sort(after.values), np.sort(study.target.values))
 
 
+@pytest.mark.parametrize("kind", ["numbers", "classes", "survival"])
+@pytest.mark.parametrize("effects", [0, 2])
+def test_repeated_rows_stay_repeated(kind, effects, rng):
+    """Law: rows that were equal in features and target are so afterwards; sets change places."""
+    rows = rng.permutation(np.repeat(np.arange(25), [2] * 15 + [4] * 10))
+    y = {
+        "numbers": rng.standard_normal(25),
+        "classes": np.resize(list("abc"), 25),
+        "survival": pd.DataFrame({"event": np.resize([1, 1, 0], 25), "time": rng.random(25)}),
+    }[kind]
+    y = y.iloc[rows].reset_index(drop=True) if kind == "survival" else y[rows]
+    study = read_study(rng.standard_normal((25, P))[rows], y, "survival" if y.ndim > 1 else "auto")
+    target, _ = planted(study, 0.2, effects, rng)
+    values = columns_of(target).values
+    first = np.unique(rows, return_index=True)[1]
+    assert_array_equal(values, values[:, first][:, rows])
+    assert (values != columns_of(study.target).values).any()
+
+
 def test_levels_of_few_rows_are_no_strata(rng):
     """Oracle: five rows per level on average, by hand; the first covariate comes first."""
     n = 40

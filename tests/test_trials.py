@@ -23,7 +23,7 @@ from smrmr.data import open_columns
 from smrmr.data.study import read_study
 from smrmr.pipeline import groups_from, select_from
 from smrmr.power.account import LAYERS, UNKNOWN, Cell, TableCheck
-from smrmr.power.words import words_of_check
+from smrmr.power.words import level_failed, words_of_check
 from smrmr.problems import Problem
 from smrmr.trials.effects import Effects
 from smrmr.trials.planting import plant
@@ -196,6 +196,16 @@ def test_strong_effects_are_found_and_noise_is_not():
     assert found.power(1).mean == found.power(1, "associated").mean == 1.0
     assert found.any_false().mean * 6 <= binom.isf(1e-4, 6, 0.05)
     assert found.broken == ()
+
+
+@pytest.mark.filterwarnings("ignore:.*rows")  # that they repeat, which is the point
+def test_repeated_rows_break_the_level():
+    """Oracle: with each row six times correlations of noise have six times their variance."""
+    X, y = table()
+    rows = np.repeat(np.arange(15), 6)
+    found = check(X[rows], y[rows], strengths=0.3, n_fits=12, precision=NEVER)
+    assert "associated" in found.broken
+    assert level_failed(found)
 
 
 def test_progress_is_told_of_every_fit(whole):

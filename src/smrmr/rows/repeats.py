@@ -60,33 +60,60 @@ def repeated_rows(study: Study) -> Repeats:
     """
     if study.row_groups.n_groups:
         return Repeats(study.columns.n_rows)
-    columns, n = study.columns, study.columns.n_rows
-    most = min(MAX_COLUMNS, max(2, MAX_VALUES // n))
-    features = columns.read(np.unique(np.linspace(0, columns.n_columns - 1, most).astype(np.intp)))
-    features = settled(np.asarray(features, dtype=np.float64), axis=0)
-    target = study.target.values.reshape(n, -1)
+    features, n = _features(study), study.columns.n_rows
     sizes = max(
-        (_sizes_of_repeated(values) for values in (features, np.hstack([features, target]))),
-        key=_n_pairs,
+        (_sizes(values) for values in (features, _with_target(features, study))), key=_n_pairs
     )
     return Repeats(
         n_rows=n,
-        n_equal=int(sizes.sum()),
+        n_equal=int(sizes[sizes > 1].sum()),
         inflation=1 + 2 * _n_pairs(sizes) / n,
         n_alike=_n_alike(features),
     )
 
 
-def _sizes_of_repeated(values: Matrix) -> Indices:
-    """Sizes of sets of equal rows, if these are far more than chance allows; else none."""
-    sizes = np.unique(values, axis=0, return_counts=True)[1]
-    sizes = sizes[sizes > 1]
-    pairs = _n_pairs(sizes)
+def distinct_rows(study: Study) -> tuple[Indices, Indices]:
+    """First rows of the sets of repeated rows, and the number of the set of every row.
+
+    Rows of a set are equal in features and target. Where equal rows are no more than chance allows,
+    and where the user names groups of rows, every row is a set.
+    """
+    n = study.columns.n_rows
+    if study.row_groups.n_groups:
+        return np.arange(n), np.arange(n)
+    sets = _repeated_sets(_with_target(_features(study), study))
+    return np.unique(sets, return_index=True)[1], sets
+
+
+def _features(study: Study) -> Matrix:
+    """Features in which rows are compared, (n, some), ties settled."""
+    columns = study.columns
+    most = min(MAX_COLUMNS, max(2, MAX_VALUES // columns.n_rows))
+    some = np.unique(np.linspace(0, columns.n_columns - 1, most).astype(np.intp))
+    return settled(np.asarray(columns.read(some), dtype=np.float64), axis=0)
+
+
+def _with_target(features: Matrix, study: Study) -> Matrix:
+    return np.hstack([features, study.target.values.reshape(len(features), -1)])
+
+
+def _sizes(values: Matrix) -> Indices:
+    """Sizes of the sets of repeated rows."""
+    return np.bincount(_repeated_sets(values))
+
+
+def _repeated_sets(values: Matrix) -> Indices:
+    """The number of the set of equal rows of each row, if these are far more than by chance.
+
+    Else every row is a set.
+    """
+    sets = np.unique(values, axis=0, return_inverse=True)[1].ravel()
+    pairs = _n_pairs(np.bincount(sets))
     if not pairs:
-        return sizes
+        return sets
     expected = _expected_pairs(values, pairs)
     far = FAR * max(np.sqrt(expected), expected)
-    return sizes if pairs > 1 + expected + far else sizes[:0]
+    return sets if pairs > 1 + expected + far else np.arange(len(values))
 
 
 def _expected_pairs(values: Matrix, n_equal: float) -> float:

@@ -16,6 +16,7 @@ from ..data.targets.protocol import Planting
 from ..features.groups import Groups
 from ..power.account import Cell
 from ..problems import Problem, setting
+from ..rows.repeats import distinct_rows
 from ..types import Indices, Matrix, Vector
 
 ROWS_PER_STRATUM = 5  # on average, from which on levels of covariates are strata
@@ -44,7 +45,7 @@ def plant(study: Study, cell: Cell, candidates: Indices, rng: Generator) -> tupl
     Every effect is a function of the normal scores of its features. Scores and effects are adjusted
     for covariates and groups of rows, and have variance 1: an effect explains its share of what
     these leave of a latent score. The values of the target are handed out anew by that score, see
-    `Planting`; without effects that shuffles them.
+    `Planting`; without effects that shuffles them. Repeated rows get one value, as they had before.
 
     Parameters
     ----------
@@ -62,13 +63,17 @@ def plant(study: Study, cell: Cell, candidates: Indices, rng: Generator) -> tupl
     tuple of Study and ndarray
         The data, and positions of the features with effects, (effects, features of each).
     """
-    kind, target, given = kind_of(study.target), study.target, study.adjustment.basis
-    effects = _draw_effects(study, cell, candidates, rng)
+    firsts, sets = distinct_rows(study)
+    once = study if len(firsts) == len(sets) else study.take(firsts)
+    kind, target, given = kind_of(once.target), once.target, once.adjustment.basis
+    effects = _draw_effects(once, cell, candidates, rng)
     signal = np.zeros((len(kind.loadings(target, rng)), target.n_rows))
     for _, effect in effects:
         signal += np.sqrt(cell.share) * np.outer(kind.loadings(target, rng), effect)
     noise = float(np.sqrt(max(1 - len(effects) * cell.share, 0.0)))
-    planted = kind.plant(target, Planting(signal, noise, given, strata_of(study)), rng)
+    planted = kind.plant(target, Planting(signal, noise, given, strata_of(once)), rng)
+    if once is not study:
+        planted = kind.derive_values(kind.take(planted, sets), study.adjustment.basis)
     features = np.array([some for some, _ in effects] or np.empty((0, 1)), dtype=np.intp)
     return with_target(study, planted), features
 

@@ -283,3 +283,18 @@ def test_annotations_of_python_users(plain):
     same = found.with_annotations(pd.DataFrame({"kind": ["a"] * P}, index=GENES))
     with pytest.raises(ValueError, match="there is no feature 'a'"):
         same.position("a")
+
+
+def test_long_names_are_read_whole_in_a_terminal_of_80_columns(plain, tmp_path, monkeypatch):
+    """Oracle: the ids that were written, which differ in their last digits alone."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    long = [f"ENSG00000{k:06d}.12" for k in range(P)]
+    frame = in_rows(plain, long, symbol=SYMBOLS)
+    asked = ["select", str(saved(frame, tmp_path)), "--target", "y", "--transpose"]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    shown = [line for line in done.stdout.splitlines() if "┃" in line or "│" in line]
+    assert max(map(len, shown)) <= 80
+    assert [line.split()[0] for line in shown if "ENSG" in line] == long[:2]
+    assert "Panel to predict with: TP53" in done.stdout

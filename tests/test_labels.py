@@ -283,6 +283,8 @@ def test_annotations_of_python_users(plain):
     same = found.with_annotations(pd.DataFrame({"kind": ["a"] * P}, index=GENES))
     with pytest.raises(ValueError, match="there is no feature 'a'"):
         same.position("a")
+    with pytest.raises(ValueError, match=r"'myc'\. Did you mean 'MYC'\?"):
+        by_name.with_annotations(about).position("myc")
 
 
 def test_long_names_are_read_whole_in_a_terminal_of_80_columns(plain, tmp_path, monkeypatch):

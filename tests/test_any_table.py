@@ -315,8 +315,14 @@ def test_samples_in_columns_are_recognised(label, target, tmp_path):
     """Law: the advice is followed by a table that can be read, if the target is one of its rows."""
     path = tmp_path / "d.csv"
     genes().to_csv(path, index_label=label)
-    with pytest.raises(ValueError, match=r"Your samples seem to be columns.*[uU]se transpose=True"):
+    advice = r"Your samples seem to be columns.*[uU]se transpose=True"
+    with pytest.raises(ValueError, match=advice):
         read_data(path, target)
+    beside = genes()
+    beside.insert(0, "symbol", [f"SYM{k}" for k in range(40)])
+    beside.to_csv(tmp_path / "symbols.csv", index_label="gene")
+    with pytest.raises(ValueError, match=advice):
+        read_data(tmp_path / "symbols.csv", target)
     assert read_data(path, "GENE7", transpose=True).X.shape == (12, 39)
     with pytest.raises(ValueError, match=r"seem to be rows: 'GSM3' is a column\. Leave out"):
         read_data(path, "GSM3", transpose=True)
@@ -339,6 +345,11 @@ def test_a_wide_table_of_samples_is_not_said_to_be_turned(tmp_path):
     with pytest.raises(ValueError, match="Did you mean 'GSM7'") as refused:
         read_data(tmp_path / "d.csv", "gsm7")
     assert "transpose" not in str(refused.value)
+    long = genes(40, 10).assign(sex=["f", "m"] * 20)
+    long.to_csv(tmp_path / "long.csv", index_label="sample")
+    with pytest.raises(ValueError, match=r"There are .* in another table is joined by pheno") as why:
+        read_data(tmp_path / "long.csv", "response")
+    assert "transpose" not in str(why.value)
 
 
 # --- Excel, R, archives, standard input -------------------------------------------------------

@@ -345,7 +345,7 @@ def test_a_wide_table_of_samples_is_not_said_to_be_turned(tmp_path):
     with pytest.raises(ValueError, match="Did you mean 'GSM7'") as refused:
         read_data(tmp_path / "d.csv", "gsm7")
     assert "transpose" not in str(refused.value)
-    long = genes(40, 10).assign(sex=["f", "m"] * 20)
+    long = genes(40, 10).assign(sex=["f", "m"] * 20, dose=[f"<{k}" for k in range(40)])
     long.to_csv(tmp_path / "long.csv", index_label="sample")
     with pytest.raises(ValueError, match=r"There are .* in another table is joined by pheno") as why:
         read_data(tmp_path / "long.csv", "response")

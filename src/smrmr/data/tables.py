@@ -85,8 +85,8 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
     values = features if named_rows else features.iloc[:, 1:]
     names = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
     numbers = numeric_columns(values)
-    others = values.loc[:, ~numbers]  # symbols and the like; labels of samples repeat
-    labels = (others.nunique() > LEAST_DIFFERENT * len(others)).all()
+    others = values.loc[:, ~numbers]
+    labels = all(_describes_features(others.iloc[:, k]) for k in range(others.shape[1]))
     samples = np.count_nonzero(numbers) > others.shape[1]
     if names and labels and samples and len(features) > features.shape[1] and not transpose:
         return (
@@ -95,6 +95,12 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
             f"{setting('pheno', ...)} and {setting('id', ...)}."
         )
     return ""
+
+
+def _describes_features(column: pd.Series[Any]) -> bool:
+    """Whether a column holds symbols and the like; labels of samples repeat, limits are numbers."""
+    words = column.astype(str).str.match("[A-Za-z]")
+    return bool(column.nunique() > LEAST_DIFFERENT * len(column) < words.sum())
 
 
 def _is_number(name: Any) -> bool:

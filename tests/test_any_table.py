@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import json
+import re
 import os
 import time
 from pathlib import Path
@@ -347,7 +348,9 @@ def test_a_wide_table_of_samples_is_not_said_to_be_turned(tmp_path):
     assert "transpose" not in str(refused.value)
     long = genes(40, 10).assign(sex=["f", "m"] * 20, dose=[f"<{k}" for k in range(40)])
     long.to_csv(tmp_path / "long.csv", index_label="sample")
-    with pytest.raises(ValueError, match=r"There are .* in another table is joined by pheno") as why:
+    with pytest.raises(
+        ValueError, match=r"There are .* in another table is joined by pheno"
+    ) as why:
         read_data(tmp_path / "long.csv", "response")
     assert "transpose" not in str(why.value)
 
@@ -635,6 +638,12 @@ def test_labels_in_a_csv_just_work(tmp_path, monkeypatch):
     said = " ".join(done.stderr.split())
     assert "each of 'site' (3 labels) is one feature" in said
     assert "yes and no in 'smoker' read as 1 and 0" in said
+    assert "site holds labels and is tested like all features" in said
+    option = re.search(r"the like: (--covar-name) (site)\.", said).groups()
+    done = CliRunner().invoke(app, ["select", "d.csv", "--target", "y", "--out", "o", *option])
+    assert done.exit_code == 0, done.output
+    assert "like all features" not in done.stderr
+    assert json.loads((tmp_path / "o" / "selection.json").read_text())["covariates"] == ["site"]
     saved = json.loads((tmp_path / "smrmr-d" / "selection.json").read_text())
     assert {"site", "smoker"} <= set(saved["selected"])
     X = frame.drop(columns="y").assign(

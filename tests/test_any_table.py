@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import gzip
+import html
 import json
-import re
 import os
+import re
 import time
 from pathlib import Path
 from zipfile import ZipFile
@@ -763,3 +764,30 @@ def test_a_mistyped_target_is_not_taken_for_samples_in_columns(tmp_path):
     path = write(tmp_path, "d.csv", "\n".join(["id;x1;x2;y", *rows]))
     with pytest.raises(ValueError, match=r"has no column 'Y'\. Did you mean 'y'\?"):
         read_data(path, "Y")
+
+
+@pytest.mark.parametrize("control", ["tests", "knockoffs"])
+def test_the_report_says_how_values_were_changed(control, tmp_path, monkeypatch):
+    """Oracle: the marks, limits and gaps that were written; ids of samples are not told."""
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame(np.random.default_rng(3).normal(9, 1, size=(60, 8)).round(3))
+    X = X.add_prefix("m").astype(object).assign(y=X[0])
+    X.loc[4, "m3"], X.loc[5:7, "m5"], X.loc[8, "m6"], X.loc[9, "y"] = "<7.5", -999, None, None
+    X.insert(0, "sample", [f"patient {k}" for k in range(60)])
+    X.to_csv("d.csv", index=False)
+    cures = ["--na=-999", "--limits=half", "--missing=impute-median", "--missing-target=drop"]
+    asked = ["select", "d.csv", "--target", "y", *cures, "--control", control]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    saved = json.loads((tmp_path / "smrmr-d" / "selection.json").read_text())["source"]
+    told = (
+        "values beyond a limit in 'm3' replaced by half of it where it is below; "
+        "'-999' read as missing, 3 times; 1 of 60 rows without a target dropped; "
+        "4 missing values in 2 columns filled with the column median"
+    )
+    assert saved["values changed"] == told
+    page = html.unescape((tmp_path / "smrmr-d" / "report.html").read_text(encoding="utf-8"))
+    assert f"Before that the table was changed as follows: {told}." in page
+    assert page.count(told) == 2  # in the methods and beside the files
+    assert "patient 0" in done.stderr
+    assert "patient 0" not in page

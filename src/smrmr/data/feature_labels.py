@@ -56,6 +56,7 @@ def with_features_in_columns(
         features=turned,
         about=turned.iloc[:, :0],
         notes=[*table.notes, *notes, *more],
+        changes=more,
         about_features=_texts(about) if about.shape[1] else None,
         annotations=tuple(map(str, about.columns)),
     )
@@ -86,6 +87,7 @@ def without_label_rows(table: Table, marks: Marks) -> Table:
         features=features,
         about=table.about.iloc[n_rows:].set_axis(features.index),
         notes=[*table.notes, note, *more],
+        changes=[*table.changes, *more],
         about_features=_texts(labels.set_axis(labels.index.astype(str))),
         annotations=tuple(labels.columns),
     )

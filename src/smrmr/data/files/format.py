@@ -29,6 +29,8 @@ class Table:
         Name of the column of `about` that is the target unless the user names another.
     notes
         What the reader decided that the user should know.
+    changes
+        Those of the notes that say which values are not as they stand in the file.
     about_features
         What the file knows of the features (var, .bim), by their names; None if nothing.
     annotations
@@ -47,6 +49,7 @@ class Table:
     about: pd.DataFrame
     target: str | None = None
     notes: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
     about_features: pd.DataFrame | None = None
     annotations: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)

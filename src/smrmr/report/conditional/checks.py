@@ -26,7 +26,8 @@ def histogram_verdict(selection: Selection) -> Verdict:
     counts = f"{low} p-values lie between 0.1 and 0.5, {high} between 0.5 and 0.9"
     far = abs(high - low) > 3 * np.sqrt(n) and max(low, high) > 1.5 * min(low, high)
     if far and high > low:
-        return doubtful(f"{counts}: p-values are too large, so the tests are conservative here.")
+        cautious = "p-values are too large, so the tests are conservative here"
+        return doubtful(f"{counts}: {cautious}, and weak effects are missed.", level_holds=True)
     if far:
         return doubtful(
             f"{counts}: either very many features have weak effects, or p-values are too small."

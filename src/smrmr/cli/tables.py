@@ -49,7 +49,7 @@ def read_table(file: Path, options: dict[str, Any]) -> Dataset:
 
 def _labels(data: Dataset) -> list[str]:
     """Features that hold labels, if they are few, as where some of them describe samples."""
-    if not hasattr(data.X, "columns"):
+    if not isinstance(data.X, pd.DataFrame):
         return []
     labels = [str(name) for name, kind in data.X.dtypes.items() if str(kind) == "category"]
     return labels if len(labels) <= MOST_LABELS else []

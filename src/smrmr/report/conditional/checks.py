@@ -7,6 +7,7 @@ from ...selection import Selection
 from ...selection.conditional import evidence_of
 from ...selection.pairs import partners_of
 from ..checks import EVERY, Check, Checks, Verdict, doubtful, fine, not_tested
+from ..marks import short
 from ..words import say
 
 FEWEST = 40  # p-values between 0.1 and 0.9 needed to see whether they are uniform
@@ -67,6 +68,9 @@ def covariates_verdict(selection: Selection) -> Verdict:
     """Whether findings come from covariates that act in a form that was not adjusted for."""
     if not selection.covariates:
         return not_tested("There were no covariates.")
+    if len(selection.covariates) == len(selection.covariate_categories) == 1:
+        name = short(selection.covariates[0])
+        return fine(f"Every level of {name} was adjusted for, so that nothing of it is left.")
     excess = evidence_of(selection).excess[selection.selected]
     excess = excess[excess != 0]  # of groups alone it was not asked
     if not excess.size:

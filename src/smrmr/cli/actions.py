@@ -125,7 +125,7 @@ def workers_of(scheduler: str | None) -> Iterator[None]:
     try:
         from dask.distributed import Client
     except ImportError:
-        raise ImportError("--scheduler needs Dask. Install it: pip install smrmr[dask]") from None
+        raise ImportError('--scheduler needs Dask. Install it: pip install "smrmr[dask]"') from None
     try:
         client: Any = Client(scheduler, timeout=10)  # type: ignore[no-untyped-call,unused-ignore]
     except (OSError, ValueError, TimeoutError) as error:

@@ -94,7 +94,9 @@ def import_needed(module: str, files: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.split(".")[0]
-        raise ImportError(f"{files} need {package}. Install it: pip install smrmr[files]") from None
+        raise ImportError(
+            f'{files} need {package}. Install it: pip install "smrmr[files]"'
+        ) from None
 
 
 @contextmanager

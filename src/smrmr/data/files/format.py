@@ -12,6 +12,7 @@ from typing import Any
 from ...problems import Problem, message_of
 from ...types import pd
 from ..sources import ColumnSource
+from .content import not_what_it_is_called
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,4 +108,8 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     except (MemoryError, ImportError):  # not the fault of the file
         raise
     except Exception as error:
+        if content := not_what_it_is_called(path):
+            raise Problem(
+                f"{path} cannot be read as {kind}: by its content it is {content}."
+            ) from None
         raise Problem(f"{path} cannot be read as {kind}: {message_of(error)}") from None

@@ -164,6 +164,14 @@ def test_labels_beside_names_of_features(ending, plain, tmp_path):
     assert data.about_features.loc[GENES, "title"].tolist() == [text or "" for text in titles]
 
 
+def test_symbols_that_a_spreadsheet_spoilt_are_pointed_out(plain, tmp_path):
+    """Oracle: what Excel makes of SEPT2."""
+    frame = in_rows(plain, symbol=["2-Sep", *SYMBOLS[1:]])
+    assert (
+        "becomes 2-Sep): '2-Sep'" in read_data(saved(frame, tmp_path), "y", transpose=True).notes[1]
+    )
+
+
 def test_names_that_repeat_themselves_give_way(plain, tmp_path):
     """Oracle: the second column, which has a different name in every row."""
     frame = in_rows(plain, ids=["g"] * P, accession=GENES)

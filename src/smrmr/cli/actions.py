@@ -107,7 +107,9 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
 
 def with_source(found: Selection, data: Dataset) -> Selection:
     """The selection, with the file that it is of, and what that says of features."""
-    changed = {"values changed": "; ".join(data.changes)} if data.changes else {}
+    from ..data.impute import CHANGED
+
+    changed = {CHANGED: "; ".join(data.changes)} if data.changes else {}
     found = replace(found, source={"target column": data.target, **data.source, **changed})
     if data.about_features is None or not data.annotations:
         return found

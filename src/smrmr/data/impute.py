@@ -19,6 +19,7 @@ from .sources import ColumnSource, Which, names_of, subset
 from .texts import is_nested, names_like_dates, problems_of_target, problems_of_texts
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
+CHANGED = "values changed"  # by which the source of a selection tells of fillings and the like
 HEADROOM = 64  # powers of two between the largest number and sums of as many as there may be
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
 

@@ -128,7 +128,7 @@ def test_ids_that_are_asked_for_as_something_else_are_that(plain, tmp_path):
     ("name", "expected"),
     [
         *((name, True) for name in ("id", "ID", "sample", "patient_id", "PatientID", "case no")),
-        *((name, True) for name in ("Unnamed: 0", "rownames", "participant code", "GEO id")),
+        *((name, True) for name in ("Unnamed: 0", "rownames", "Nr.", "participant code", "GEO id")),
         *((name, False) for name in ("ID1", "idh1", "sampled depth", "width", "patience", "y")),
         ("mean of all samples by id", False),
     ],

@@ -317,7 +317,7 @@ def test_survival_targets_come_in_several_forms(rng):
     for wrong, message in (
         (np.c_[time, time], "cannot be told apart"),
         (np.c_[time, event, time], "left truncation"),
-        (pd.DataFrame({"event": event * 2, "time": time}), "the event 'event' holds"),
+        (pd.DataFrame({"event": event * 2, "time": time}), "the event holds"),
         (pd.DataFrame({"event": event, "time": -time}), "not negative"),
         (pd.DataFrame({"event": time > 1e9, "time": time}), "0 events in 200 rows"),
     ):
@@ -403,6 +403,7 @@ def test_missing_values_are_filled_with_what_fit_learned(rng):
     expected = SmRMR(fdr=0.1).fit(imputer.transform(X[:100]), y[:100])
     for form in (np.asarray, pd.DataFrame):
         model = SmRMR(fdr=0.1, missing="impute-median").fit(form(X[:100]), y[:100])
+        assert "missing values filled with the column median" in say(model.selection_, "methods")
         np.testing.assert_array_equal(model.pvalues_, expected.pvalues_)
         kept = np.asarray(model.transform(form(X[100:])))
         np.testing.assert_allclose(kept, imputer.transform(X[100:])[:, model.support_])

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import gzip
+import html
 import json
 import os
+import re
 import time
 from pathlib import Path
 from zipfile import ZipFile
@@ -315,8 +317,14 @@ def test_samples_in_columns_are_recognised(label, target, tmp_path):
     """Law: the advice is followed by a table that can be read, if the target is one of its rows."""
     path = tmp_path / "d.csv"
     genes().to_csv(path, index_label=label)
-    with pytest.raises(ValueError, match=r"Your samples seem to be columns.*[uU]se transpose=True"):
+    advice = r"Your samples seem to be columns.*[uU]se transpose=True"
+    with pytest.raises(ValueError, match=advice):
         read_data(path, target)
+    beside = genes()
+    beside.insert(0, "symbol", [f"SYM{k}" for k in range(40)])
+    beside.to_csv(tmp_path / "symbols.csv", index_label="gene")
+    with pytest.raises(ValueError, match=advice):
+        read_data(tmp_path / "symbols.csv", target)
     assert read_data(path, "GENE7", transpose=True).X.shape == (12, 39)
     with pytest.raises(ValueError, match=r"seem to be rows: 'GSM3' is a column\. Leave out"):
         read_data(path, "GSM3", transpose=True)
@@ -339,6 +347,13 @@ def test_a_wide_table_of_samples_is_not_said_to_be_turned(tmp_path):
     with pytest.raises(ValueError, match="Did you mean 'GSM7'") as refused:
         read_data(tmp_path / "d.csv", "gsm7")
     assert "transpose" not in str(refused.value)
+    long = genes(40, 10).assign(sex=["f", "m"] * 20, dose=[f"<{k}" for k in range(40)])
+    long.to_csv(tmp_path / "long.csv", index_label="sample")
+    with pytest.raises(
+        ValueError, match=r"There are .* in another table is joined by pheno"
+    ) as why:
+        read_data(tmp_path / "long.csv", "response")
+    assert "transpose" not in str(why.value)
 
 
 # --- Excel, R, archives, standard input -------------------------------------------------------
@@ -624,6 +639,12 @@ def test_labels_in_a_csv_just_work(tmp_path, monkeypatch):
     said = " ".join(done.stderr.split())
     assert "each of 'site' (3 labels) is one feature" in said
     assert "yes and no in 'smoker' read as 1 and 0" in said
+    assert "site holds labels and is tested like all features" in said
+    option = re.search(r"the like: (--covar-name) (site)\.", said).groups()
+    done = CliRunner().invoke(app, ["select", "d.csv", "--target", "y", "--out", "o", *option])
+    assert done.exit_code == 0, done.output
+    assert "like all features" not in done.stderr
+    assert json.loads((tmp_path / "o" / "selection.json").read_text())["covariates"] == ["site"]
     saved = json.loads((tmp_path / "smrmr-d" / "selection.json").read_text())
     assert {"site", "smoker"} <= set(saved["selected"])
     X = frame.drop(columns="y").assign(
@@ -743,3 +764,30 @@ def test_a_mistyped_target_is_not_taken_for_samples_in_columns(tmp_path):
     path = write(tmp_path, "d.csv", "\n".join(["id;x1;x2;y", *rows]))
     with pytest.raises(ValueError, match=r"has no column 'Y'\. Did you mean 'y'\?"):
         read_data(path, "Y")
+
+
+@pytest.mark.parametrize("control", ["tests", "knockoffs"])
+def test_the_report_says_how_values_were_changed(control, tmp_path, monkeypatch):
+    """Oracle: the marks, limits and gaps that were written; ids of samples are not told."""
+    monkeypatch.chdir(tmp_path)
+    X = pd.DataFrame(np.random.default_rng(3).normal(9, 1, size=(60, 8)).round(3))
+    X = X.add_prefix("m").astype(object).assign(y=X[0])
+    X.loc[4, "m3"], X.loc[5:7, "m5"], X.loc[8, "m6"], X.loc[9, "y"] = "<7.5", -999, None, None
+    X.insert(0, "sample", [f"patient {k}" for k in range(60)])
+    X.to_csv("d.csv", index=False)
+    cures = ["--na=-999", "--limits=half", "--missing=impute-median", "--missing-target=drop"]
+    asked = ["select", "d.csv", "--target", "y", *cures, "--control", control]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    saved = json.loads((tmp_path / "smrmr-d" / "selection.json").read_text())["source"]
+    told = (
+        "values beyond a limit in 'm3' replaced by half of it where it is below; "
+        "'-999' read as missing, 3 times; 1 of 60 rows without a target dropped; "
+        "4 missing values in 2 columns filled with the column median"
+    )
+    assert saved["values changed"] == told
+    page = html.unescape((tmp_path / "smrmr-d" / "report.html").read_text(encoding="utf-8"))
+    assert f"Before that the table was changed as follows: {told}." in page
+    assert page.count(told) == 2  # in the methods and beside the files
+    assert "patient 0" in done.stderr
+    assert "patient 0" not in page

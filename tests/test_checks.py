@@ -9,7 +9,7 @@ import pytest
 
 from recipes import recipe
 from smrmr import Recipe, select
-from smrmr.report import render
+from smrmr.report import render, statement
 from smrmr.report.checks import checked
 from smrmr.report.conditional.checks import histogram_verdict, own_verdict
 from smrmr.report.figures import REPORT_PARTS
@@ -63,6 +63,14 @@ def test_p_values_should_be_even(tested, p, word, told):
     assert told in said.text
     low, high = np.sum((p > 0.1) & (p <= 0.5)), np.sum((p > 0.5) & (p <= 0.9))
     assert word == "not tested" or f"{low} p-values lie between 0.1 and 0.5, {high}" in said.text
+
+
+@pytest.mark.parametrize(("p", "doubted"), [(EVEN**0.3, False), (0.55 * EVEN, True)])
+def test_only_p_values_that_are_too_small_come_first(tested, p, doubted):
+    """Law: p-values that are too large cost power, and not the level that a headline doubts."""
+    uneven = changed(tested, p_of_hypotheses=p)
+    assert verdict(uneven, "histogram").word == "look at this"
+    assert ("p-values lie between" in statement(uneven)) == doubted
 
 
 def test_even_p_values_raise_no_alarm(tested, rng):

@@ -50,6 +50,8 @@ def test_events_as_r_counts_them(as_text, rng):
     y = pd.DataFrame({"status": codes.astype(str) if as_text else codes, "time": time})
     with pytest.warns(UserWarning, match=r"'status' is 1 and 2: as in R, 2 is read as the event"):
         assert_array_equal(as_target(y, "survival").derived_from, [time, event])
+    with pytest.warns(UserWarning, match="the event is 1 and 2"):  # as the command calls it
+        as_target(y.rename(columns={"status": "event"}), "survival")
 
 
 @pytest.mark.parametrize(

@@ -429,7 +429,7 @@ def test_optional_formats_name_the_extra(module, name, files, good, tmp_path, mo
     path, _ = write(good, tmp_path)
     for loaded in {module, *(name for name in sys.modules if name.split(".")[0] == module)}:
         monkeypatch.setitem(sys.modules, loaded, None)
-    with pytest.raises(ValueError, match=rf"{files} need {module}.*pip install smrmr\[files\]"):
+    with pytest.raises(ValueError, match=rf'{files} need {module}.*pip install "smrmr\[files\]"'):
         read_data(path, "y")
 
 

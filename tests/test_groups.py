@@ -162,6 +162,18 @@ def test_a_group_of_half_the_table_is_warned_of(rng):
         find_alike(RankTable.of(Columns.bare(X)), np.arange(120), (0.2,), Work())
 
 
+def test_several_large_groups_are_warned_of_at_once(rng):
+    """Oracle: two factors of 40 columns each, without correlation between them."""
+    base = rng.standard_normal((200, 2)).repeat(40, axis=1)
+    X = np.column_stack(
+        [base + 0.3 * rng.standard_normal((200, 80)), rng.standard_normal((200, 20))]
+    )
+    with pytest.warns(UserWarning, match="clusters") as warned:
+        find_alike(RankTable.of(Columns.bare(X)), np.arange(100), (0.7,), Work())
+    (said,) = (str(one.message) for one in warned)
+    assert "2 clusters hold 80 of 100 columns, the largest 40" in said
+
+
 def test_copies_stay_together_and_shared_groups_are_one_hypothesis(rng):
     """Oracle: worked by hand. Columns 0, 1 are alike, 2 copies 0, 3 is alone, 4 is constant."""
     X = rng.standard_normal((200, 5))

@@ -197,5 +197,7 @@ def test_sheets_are_named_or_counted(book):
     assert list(read_data(book, "y", sheet="2", header_row=3).X) == NAMES[:4]
     with pytest.raises(ValueError, match="no sheet '9'"):
         read_data(book, "y", sheet="9")
-    with pytest.raises(ValueError, match=r"no column 'z'.* Other sheets are 'about', '7': sheet"):
+    with pytest.raises(
+        ValueError, match=r"no column 'z'.* Other sheets are 'about', '7': pheno='a"
+    ):
         read_data(book, "z")

@@ -128,7 +128,7 @@ def test_ids_that_are_asked_for_as_something_else_are_that(plain, tmp_path):
     ("name", "expected"),
     [
         *((name, True) for name in ("id", "ID", "sample", "patient_id", "PatientID", "case no")),
-        *((name, True) for name in ("Unnamed: 0", "rownames", "participant code", "GEO id")),
+        *((name, True) for name in ("Unnamed: 0", "rownames", "Nr.", "participant code", "GEO id")),
         *((name, False) for name in ("ID1", "idh1", "sampled depth", "width", "patience", "y")),
         ("mean of all samples by id", False),
     ],
@@ -162,6 +162,14 @@ def test_labels_beside_names_of_features(ending, plain, tmp_path):
     assert data.annotations == ("symbol", "title")
     assert data.about_features.loc[GENES, "symbol"].tolist() == SYMBOLS
     assert data.about_features.loc[GENES, "title"].tolist() == [text or "" for text in titles]
+
+
+def test_symbols_that_a_spreadsheet_spoilt_are_pointed_out(plain, tmp_path):
+    """Oracle: what Excel makes of SEPT2."""
+    frame = in_rows(plain, symbol=["2-Sep", *SYMBOLS[1:]])
+    assert (
+        "becomes 2-Sep): '2-Sep'" in read_data(saved(frame, tmp_path), "y", transpose=True).notes[1]
+    )
 
 
 def test_names_that_repeat_themselves_give_way(plain, tmp_path):
@@ -283,3 +291,20 @@ def test_annotations_of_python_users(plain):
     same = found.with_annotations(pd.DataFrame({"kind": ["a"] * P}, index=GENES))
     with pytest.raises(ValueError, match="there is no feature 'a'"):
         same.position("a")
+    with pytest.raises(ValueError, match=r"'myc'\. Did you mean 'MYC'\?"):
+        by_name.with_annotations(about).position("myc")
+
+
+def test_long_names_are_read_whole_in_a_terminal_of_80_columns(plain, tmp_path, monkeypatch):
+    """Oracle: the ids that were written, which differ in their last digits alone."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    long = [f"ENSG00000{k:06d}.12" for k in range(P)]
+    frame = in_rows(plain, long, symbol=SYMBOLS)
+    asked = ["select", str(saved(frame, tmp_path)), "--target", "y", "--transpose"]
+    done = CliRunner().invoke(app, asked)
+    assert done.exit_code == 0, done.output
+    shown = [line for line in done.stdout.splitlines() if "┃" in line or "│" in line]
+    assert max(map(len, shown)) <= 80
+    assert [line.split()[0] for line in shown if "ENSG" in line] == long[:2]
+    assert "Panel to predict with: TP53" in done.stdout

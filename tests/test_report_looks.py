@@ -7,6 +7,8 @@ The pictures are in tests/reference/reports. To draw them again, and then look a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PIL import Image
 
@@ -96,6 +98,25 @@ def test_no_table_of_findings_is_cut_on_a_wide_screen(browser, tmp_path, name):
     )
     assert len(beyond) >= 2
     assert max(beyond) <= 0
+    page.close()
+
+
+def test_tables_with_symbols_beside_ensembl_ids_are_not_cut(browser, tmp_path):
+    """Law: as without labels; and at 400 pixels both names can be read whole."""
+    found = case("numbers")
+    ids = [f"ENSG00000{k:06d}.12" for k in range(found.n_features)]
+    found = replace(found, names=tuple(ids)).with_annotations(dict.fromkeys(ids, "HLA-DQB1-AS1"))
+    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page.goto(write_report(found, tmp_path / "report.html").as_uri())
+    beyond = page.locator(".scroll:not(:has(#features))").evaluate_all(
+        "all => all.map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(beyond) <= 0
+    page.set_viewport_size({"width": 400, "height": 800})
+    cut = page.locator(".chips bdi").evaluate_all(
+        "all => all.map(e => e.scrollWidth - e.clientWidth)"
+    )
+    assert max(cut) <= 0
     page.close()
 
 

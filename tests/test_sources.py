@@ -275,7 +275,7 @@ def test_broken_files_say_what_is_wrong(genotypes, tmp_path):
 def test_a_missing_package_is_named(module, name, tmp_path, monkeypatch):
     (tmp_path / name).write_bytes(b"")
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ImportError, match=rf"need {module}.*pip install smrmr\[files\]"):
+    with pytest.raises(ImportError, match=rf'need {module}.*pip install "smrmr\[files\]"'):
         relevance(open_columns(tmp_path / name), np.arange(9.0))
 
 

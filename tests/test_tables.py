@@ -515,7 +515,7 @@ def test_tables_of_numbers_need_no_pyarrow(table, monkeypatch):
     found = select(pl.DataFrame(dict(numbers)), y)
     assert_same(found, select(numbers.to_numpy(), y))
     assert found.names == tuple("uvwxyz")
-    with pytest.raises(ImportError, match=r"more than numbers.*pip install smrmr\[files\]"):
+    with pytest.raises(ImportError, match=r'more than numbers.*pip install "smrmr\[files\]"'):
         redundancy(pl.DataFrame({"u": numbers["u"], "blood": frame["blood"].tolist()}))
 
 

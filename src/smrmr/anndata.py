@@ -182,7 +182,7 @@ def _check(adata: Any, copy: bool) -> None:
     if not all(hasattr(adata, part) for part in ("obs", "var", "uns", "layers")):
         raise TypeError(
             f"adata is a {type(adata).__name__}, and an AnnData object is needed, such as "
-            "anndata.read_h5ad(path) gives (pip install smrmr[files])."
+            'anndata.read_h5ad(path) gives (pip install "smrmr[files]").'
         )
     if adata.isbacked and (copy or adata.is_view):
         what = "a copy of a file" if copy else "a view of a file"

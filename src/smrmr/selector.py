@@ -6,7 +6,7 @@ import logging
 import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .controllers import as_control
 from .data.frames import in_pandas
-from .data.impute import CHOICES, Imputer
+from .data.impute import CHANGED, CHOICES, Imputer
 from .data.sources import as_source, is_sparse
 from .docstrings import taking_over
 from .estimator import Selector
@@ -228,6 +228,9 @@ class SmRMR(Selector):
             logger.info(detectable_effect(recipe, study.columns.n_columns))
         with progress_bars() if self.verbose else nullcontext() as progress:
             found = select_cached(study, recipe, self.random_state, progress, self.memory)
+        if self.missing != "refuse":
+            filled = f"missing values filled with the column {self.missing.removeprefix('impute-')}"
+            found = replace(found, source={**found.source, CHANGED: filled})
         self.selection_: Selection = found
         layer = found.layer(self.answer)
         self.selected_: Indices = self._kept(layer)

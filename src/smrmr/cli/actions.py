@@ -107,7 +107,10 @@ def _selected(file: Path, options: dict[str, Any]) -> Selection:
 
 def with_source(found: Selection, data: Dataset) -> Selection:
     """The selection, with the file that it is of, and what that says of features."""
-    found = replace(found, source={"target column": data.target, **data.source})
+    from ..data.impute import CHANGED
+
+    changed = {CHANGED: "; ".join(data.changes)} if data.changes else {}
+    found = replace(found, source={"target column": data.target, **data.source, **changed})
     if data.about_features is None or not data.annotations:
         return found
     return found.with_annotations(data.about_features[[*data.annotations]])
@@ -124,7 +127,7 @@ def workers_of(scheduler: str | None) -> Iterator[None]:
     try:
         from dask.distributed import Client
     except ImportError:
-        raise ImportError("--scheduler needs Dask. Install it: pip install smrmr[dask]") from None
+        raise ImportError('--scheduler needs Dask. Install it: pip install "smrmr[dask]"') from None
     try:
         client: Any = Client(scheduler, timeout=10)  # type: ignore[no-untyped-call,unused-ignore]
     except (OSError, ValueError, TimeoutError) as error:

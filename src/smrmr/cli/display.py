@@ -26,6 +26,8 @@ MOST_IN_SET = 2  # members of a credible set that are named
 MOST_IN_PANEL = 10  # features of the panel that are named
 MOST_PAIRS = 5  # pairs that are named
 MOST_ASSOCIATED = 5  # associated features that are listed where nothing is selected
+MAX_WORD = 18  # characters that are not folded: an Ensembl id with its version
+SPARED = "most similar"  # the column that is left out where there is no room for it
 RATIO = {"odds ratio": "OR", "hazard ratio": "HR"}  # where there is room for no more
 LABELS = {  # heads of columns, short enough for a terminal
     "p_value": "p given others",
@@ -59,7 +61,7 @@ def show_answer(found: Selection, next_steps: list[str]) -> None:
         said.print(line, highlight=False, markup=False)
     if pairs := named(_pairs(found), MOST_PAIRS):
         said.print(f"Pairs that act together: {pairs}.", highlight=False)
-    if panel := named((_cut(found.names[k]) for k in found.panel.features), MOST_IN_PANEL):
+    if panel := named((_label(found, k) for k in found.panel.features), MOST_IN_PANEL):
         said.print(f"Panel to predict with: {panel}.", highlight=False)
     said.print(say(found, "levels", counts=counts_by_level(found)), highlight=False)
     for line in next_steps:
@@ -118,13 +120,31 @@ def _shown(found: Selection) -> Any:
 
 
 def drawn(frame: Any, beside: Mapping[str, list[str]] | None = None, **title: Any) -> Table:
-    """A DataFrame for the terminal, and columns beside it that are written already."""
-    columns = {name: frame[name].map(_written) for name in frame} | dict(beside or {})
-    heads = (LABELS.get(name, name.replace("_", " ")) for name in columns)
-    table = Table(*heads, show_edge=False, **title)
+    """A DataFrame for the terminal, and columns beside it that are written already.
+
+    Words are not cut, for ids of genes differ in their last characters; they are folded where there
+    is no room.
+    """
+    columns = {name: [*frame[name].map(_written)] for name in frame} | dict(beside or {})
+    least = {name: _longest_word([_head(name), *cells]) for name, cells in columns.items()}
+    fits = sum(least.values()) + 3 * len(least) <= Console().width  # with what divides columns
+    if not fits and SPARED in columns:
+        return drawn(frame, **title)
+    table = Table(show_edge=False, **title)
+    for name in columns:
+        table.add_column(_head(name), overflow="fold", min_width=least[name] if fits else None)
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
     return table
+
+
+def _head(name: str) -> str:
+    return LABELS.get(name, name.replace("_", " "))
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    """Length of the longest word, as far as it is not folded."""
+    return min(max((len(word) for text in texts for word in text.split()), default=1), MAX_WORD)
 
 
 def legend(found: Selection, tables: Iterable[Any]) -> list[str]:
@@ -141,17 +161,23 @@ def _groups(found: Selection) -> dict[str, list[str]]:
     """For each group the members that may carry its association."""
     written = []
     for one in found.carriers:
-        names = (_cut(found.names[k]) for k in np.concatenate(one.sets))
+        names = (_label(found, k) for k in np.concatenate(one.sets))
         size = len(one.members)
         written.append(f"{named(names, MOST_IN_SET)} of {size}" if size > 1 else "")
     return {"credible set": written}
 
 
 def _neighbours(found: Selection) -> dict[str, list[str]]:
-    """The feature most associated with each finding."""
+    """The feature most associated with each finding, by its annotation if it has one."""
     near = [found.presentation.neighbours(found, int(k))[:1] for k in found.selected]
-    written = [", ".join(f"{_cut(found.names[j])} ({r:.2f})" for j, r in some) for some in near]
-    return {"most similar": written}
+    written = [", ".join(f"{_label(found, j)} ({r:.2f})" for j, r in some) for some in near]
+    return {SPARED: written}
+
+
+def _label(found: Selection, k: int) -> str:
+    """The first annotation of a feature, such as its symbol; else its name."""
+    first = first_annotation(found)
+    return _cut((first and found.annotations[first][k]) or found.names[k])
 
 
 def _written(cell: Any) -> str:

@@ -3,14 +3,18 @@
 from collections.abc import Iterable, Sequence
 from inspect import signature
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from ..data import read_data
 from ..data.dataset import Dataset
 from ..data.files.packed import STANDARD_INPUT
+from ..data.messages import named
 from ..data.sources import names_of
 from ..types import pd
 from .terminal import note
+
+MOST_LABELS = 5  # columns of labels that may be no features; more are what the table is about
 
 
 def name_of(file: Path) -> str:
@@ -33,7 +37,22 @@ def read_table(file: Path, options: dict[str, Any]) -> Dataset:
     data = read_data(file, **how)
     for said in data.notes:
         note(f"Note: {said}.")
+    if labels := _labels(data):
+        adjusted = quote(",".join(labels))
+        tested = "holds labels and is" if len(labels) == 1 else "hold labels and are"
+        note(
+            f"Note: {named(labels)} {tested} tested like all features. To adjust for batches, sex "
+            f"and the like: --covar-name {adjusted}."
+        )
     return data
+
+
+def _labels(data: Dataset) -> list[str]:
+    """Features that hold labels, if they are few, as where some of them describe samples."""
+    if not isinstance(data.X, pd.DataFrame):
+        return []
+    labels = [str(name) for name, kind in data.X.dtypes.items() if str(kind) == "category"]
+    return labels if len(labels) <= MOST_LABELS else []
 
 
 def target_of(data: Dataset, options: dict[str, Any]) -> Any:

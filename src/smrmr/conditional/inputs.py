@@ -448,7 +448,7 @@ def _partners(study: Study, groups: Groups, features: Indices, covariate_of: Ind
 
 
 def _row_neighbours(study: Study, rows: Rows) -> RowNeighbours | None:
-    if study.covariates is None:
+    if study.covariates is None or study.covariates.only_levels:
         return None
     coordinates = study.covariates.take(rows.order).coordinates
     return RowNeighbours.of(coordinates, rows.covariate_basis)

@@ -84,6 +84,11 @@ class Covariates:
         return np.array([k for k, part in enumerate(parts) if not is_number(part)], dtype=np.intp)
 
     @property
+    def only_levels(self) -> bool:
+        """Whether nothing of them can be left: one covariate, with an indicator for each level."""
+        return len(self.names) == 1 and len(self.categories) == 1
+
+    @property
     def coordinates(self) -> Matrix:
         """Where rows lie by their covariates: normal scores of numbers, indicators of levels."""
         columns, owners = self.one_by_one

@@ -44,6 +44,9 @@ class Dataset:
         Its name.
     notes
         What was decided on the way, in sentences.
+    changes
+        Those of the notes that a report of the study must hold: missing values that were filled,
+        marks and limits that were replaced, rows that were left out.
     source
         File names and their SHA-256 checksums.
     beside
@@ -73,6 +76,7 @@ class Dataset:
     beside: pd.DataFrame
     about_features: pd.DataFrame | None = None
     annotations: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 def read_data(
@@ -236,7 +240,9 @@ def read_data(
         X = fill_source(source, missing, found.features[ROW].to_numpy(), left)
     others = others.iloc[found.rows].set_axis(found.features.index)
     y, name = found.y.set_axis(found.features.index), str(found.y.name)
-    return Dataset(X, y, name, notes, table.checksums, others, table.about_features, shown)
+    changes = (*table.changes, *found.changes)
+    about = table.about_features
+    return Dataset(X, y, name, notes, table.checksums, others, about, shown, changes)
 
 
 def _opened(path: Path, format: str | None, marks: Marks, **how: Any) -> tuple[Path, Table]:

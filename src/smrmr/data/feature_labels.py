@@ -22,6 +22,7 @@ from .files import Table
 from .frames import numeric_columns
 from .messages import did_you_mean, quoted, refuse_all, say_repeated
 from .number_texts import Marks, is_text, numbers_in_texts, text_columns
+from .texts import names_like_dates
 
 MOST_LABEL_ROWS = 5  # above the numbers
 UNNAMED = "label"  # of a row of labels without a name
@@ -49,6 +50,7 @@ def with_features_in_columns(
     if about.shape[1]:
         they = "describes features and is" if about.shape[1] == 1 else "describe features and are"
         notes.append(f"{quoted(about.columns)} {they} kept beside their names")
+    notes += names_like_dates(about.to_numpy().ravel())
     turned = frame.iloc[:, np.flatnonzero(values)].T.set_axis(names.to_numpy(), axis=1)
     turned, more = numbers_in_texts(_of_types(turned), replace(marks, decimal=table.decimal))
     return replace(
@@ -56,6 +58,7 @@ def with_features_in_columns(
         features=turned,
         about=turned.iloc[:, :0],
         notes=[*table.notes, *notes, *more],
+        changes=more,
         about_features=_texts(about) if about.shape[1] else None,
         annotations=tuple(map(str, about.columns)),
     )
@@ -86,6 +89,7 @@ def without_label_rows(table: Table, marks: Marks) -> Table:
         features=features,
         about=table.about.iloc[n_rows:].set_axis(features.index),
         notes=[*table.notes, note, *more],
+        changes=[*table.changes, *more],
         about_features=_texts(labels.set_axis(labels.index.astype(str))),
         annotations=tuple(labels.columns),
     )

@@ -43,7 +43,7 @@ def in_pandas(data: Data) -> Data:
         if hasattr(data, "columns") and np.asarray(data).dtype.kind not in "biuf":
             raise ImportError(
                 "this table holds more than numbers, and pyarrow is needed to read it: "
-                "pip install smrmr[files]"
+                'pip install "smrmr[files]"'
             ) from None
         return data
     if hasattr(data, "columns"):

@@ -9,7 +9,7 @@ NAMES_ROWS = frozenset(  # words in names of columns of ids
     ("id", "ids", "sample", "patient", "subject", "participant", "individual", "barcode", "case")
 )
 MAY_FOLLOW = frozenset(("name", "number", "no", "nr", "code", "label"))  # patient number
-OF_TABLES = frozenset(("index", "row", "rownames", "unnamed"))  # that programs wrote
+OF_TABLES = frozenset(("index", "row", "rownames", "unnamed", "nr"))  # that count rows
 SOME_WORD = re.compile("|".join(NAMES_ROWS | OF_TABLES), re.IGNORECASE)  # what is looked at closer
 
 

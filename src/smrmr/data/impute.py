@@ -19,17 +19,22 @@ from .sources import ColumnSource, Which, names_of, subset
 from .texts import is_nested, names_like_dates, problems_of_target, problems_of_texts
 
 CHOICES = ("refuse", "drop-columns", "drop-rows", "impute-median", "impute-mean", "impute-mode")
+CHANGED = "values changed"  # by which the source of a selection tells of fillings and the like
 HEADROOM = 64  # powers of two between the largest number and sums of as many as there may be
 LEVELS_AT_ONCE = 16  # columns that share so few values are counted value by value
 
 
 class Complete(NamedTuple):
-    """Features and target in the rows that are left, what was done, and what must be mended."""
+    """Features and target in the rows that are left, what was done, and what must be mended.
+
+    `changes` are those of the notes that say which rows and values are no longer there or filled.
+    """
 
     features: pd.DataFrame
     y: pd.Series[Any]
     rows: Indices
     notes: list[str]
+    changes: list[str]
     problems: list[Problem]
 
 
@@ -41,7 +46,7 @@ def complete(
     Without a target the features are checked all the same.
     """
     check_choice("missing_target", missing_target, ("refuse", "drop"))
-    notes: list[str] = []
+    changes: list[str] = []
     problems: list[Problem] = []
     known = np.arange(len(features))
     if y is None:
@@ -52,7 +57,7 @@ def complete(
         if absent.all():
             problems.append(Problem(f"the target {y.name!r} has no value at all."))
         elif missing_target == "drop" or missing == "drop-rows":
-            notes += [f"{rows_without} without a target dropped"] if absent.any() else []
+            changes += [f"{rows_without} without a target dropped"] if absent.any() else []
         elif absent.any():
             cure = f"Leave them out with {setting('missing_target', 'drop')}."
             where = f"{rows_without}{_such_as(features.index[absent])}"
@@ -63,13 +68,14 @@ def complete(
     left = there.reset_index(drop=True)
     try:
         left, more = without_missing(left, missing)
-        notes += more
+        changes += more
     except Problem as problem:
         problems.append(problem)
     rows = known[left.index.to_numpy()]
     problems += problems_of_texts(left.set_axis(rows))
-    notes += _constant(left) + names_like_dates(left.columns)
-    return Complete(left.set_axis(features.index[rows]), y.iloc[rows], rows, notes, problems)
+    notes = changes + _constant(left) + names_like_dates(left.columns)
+    left = left.set_axis(features.index[rows])
+    return Complete(left, y.iloc[rows], rows, notes, changes, problems)
 
 
 def _such_as(names: Any) -> str:

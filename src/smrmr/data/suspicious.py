@@ -44,8 +44,9 @@ def warn_about_columns(find: Find, n_columns: int, confirmed: bool = False) -> N
     if 0 < len(ids := find(_ids)) <= min(MAX_COLUMNS_OF_IDS, n_columns / 2):
         warn(
             f"columns {named(ids)} look like sample ids: they count the rows, or hold every number "
-            "of a range once. If they are ids, drop the columns (of a file by "
-            f"{setting('id')} or {setting('drop')}), for ids of sorted rows pass for features."
+            "of a range once. They are tested as features now. If they are ids, drop the columns "
+            f"(of a file: {setting('id', ids[0])} names the rows, {setting('drop', [ids[0]])} "
+            "leaves it out)."
         )
 
 

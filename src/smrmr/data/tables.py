@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..problems import Problem, setting
 from ..types import pd
 from .files import Table
 from .frames import numeric_columns
 from .joining import IN_COLUMNS
 from .messages import did_you_mean, named
+
+LEAST_DIFFERENT = 0.5  # share of different texts in a column that describes features
 
 
 def take_columns(
@@ -53,19 +57,18 @@ def split_target(
     close = did_you_mean(name, [*table.about, *table.features])
     turned = _turned(table, name, transpose)
     mistyped = close.startswith(" Did you mean") and f"{name!r} is a" not in turned
+    elsewhere = table.elsewhere
+    if not (mistyped or turned or elsewhere or table.about.shape[1]):
+        elsewhere = f" A target in another table is joined by {setting('pheno', ...)}."
     advice = close if mistyped else turned or close
-    return (
-        None,
-        table.features,
-        [Problem(f"{path} has no column {name!r}.{advice}{table.elsewhere}")],
-    )
+    return None, table.features, [Problem(f"{path} has no column {name!r}.{advice}{elsewhere}")]
 
 
 def _turned(table: Table, target: str, transpose: bool) -> str:
     """Say that samples seem to be columns, or that there is no header, where it looks so.
 
     That is if the target is the name of a row, or if the first column holds a name for every row,
-    all others hold numbers, and there are more rows than columns.
+    all others hold numbers or labels of features, and there are more rows than columns.
     """
     features = table.features
     if features.shape[1] < 2 or table.about.shape[1]:
@@ -81,14 +84,23 @@ def _turned(table: Table, target: str, transpose: bool) -> str:
         return f" Its first line holds numbers ({named(features.columns)}): add a line of names."
     values = features if named_rows else features.iloc[:, 1:]
     names = getattr(ids.dtype, "kind", "O") == "O" and ids.is_unique
-    tall = names and numeric_columns(values).all() and len(features) > features.shape[1]
-    if tall and not transpose:
+    numbers = numeric_columns(values)
+    others = values.loc[:, ~numbers]
+    labels = all(_describes_features(others.iloc[:, k]) for k in range(others.shape[1]))
+    samples = np.count_nonzero(numbers) > others.shape[1]
+    if names and labels and samples and len(features) > features.shape[1] and not transpose:
         return (
             f" {IN_COLUMNS}, and your features rows ({named(ids)}): then use "
             f"{setting('transpose', True)}; a target in another table is joined by "
             f"{setting('pheno', ...)} and {setting('id', ...)}."
         )
     return ""
+
+
+def _describes_features(column: pd.Series[Any]) -> bool:
+    """Whether a column holds symbols and the like; labels of samples repeat, limits are numbers."""
+    words = column.astype(str).str.match("[A-Za-z]")
+    return bool(column.nunique() > LEAST_DIFFERENT * len(column) < words.sum())
 
 
 def _is_number(name: Any) -> bool:

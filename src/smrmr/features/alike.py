@@ -53,6 +53,7 @@ def find_alike(
     ranks = _unit_ranks(table, which, work)
     sets = _connected(ranks, min(cuts))
     _warn_if_raised(sets, min(cuts), n_copies[which])
+    large: list[tuple[int, float]] = []
     for members, _ in sets:
         tree, order = _linked(ranks[members].astype(np.float64))
         mine = which[members[order]]
@@ -61,7 +62,9 @@ def find_alike(
             first = np.full(len(label) + len(tree), columns.n_columns)
             np.minimum.at(first, label, mine)
             partition[mine] = first[label]
-        _warn_if_large(tree, min(cuts), n_copies[mine], columns.n_columns)
+        large += _large(tree, min(cuts), n_copies[mine], columns.n_columns)
+    if large:
+        _warn_of_large(large, min(cuts), columns.n_columns)
     work.report("look-alikes", len(which) + 1, len(which) + 1)
     return found
 
@@ -174,8 +177,8 @@ def _warn_if_raised(sets: list[tuple[Indices, float]], cut: float, n_copies: Ind
         )
 
 
-def _warn_if_large(tree: Matrix, cut: float, n_copies: Indices, p: int) -> None:
-    """Warn of a group that holds much of the table, and say at which cut it would not.
+def _large(tree: Matrix, cut: float, n_copies: Indices, p: int) -> list[tuple[int, float]]:
+    """Size of the largest group if it holds much of the table, and the cut at which it would not.
 
     `n_copies` is how many columns each that is compared stands for, itself among them.
     """
@@ -185,10 +188,22 @@ def _warn_if_large(tree: Matrix, cut: float, n_copies: Indices, p: int) -> None:
         return int(np.bincount(_numbered(tree, at), n_copies).max())
 
     if largest(cut) <= most:
-        return
+        return []
     better = next((at for at in np.arange(cut, 0.99, STEP) if largest(at) <= most), 0.99)
+    return [(largest(cut), round(float(better), 2))]
+
+
+def _warn_of_large(large: list[tuple[int, float]], cut: float, p: int) -> None:
+    """Warn of groups of these sizes, and say at which cut they would be smaller."""
+    sizes = sorted((size for size, _ in large), reverse=True)
+    form = f"{sizes[0]:,} of {p:,} columns form one cluster"
+    if len(sizes) > 1:
+        form = (
+            f"{len(sizes)} clusters hold {sum(sizes):,} of {p:,} columns, the largest {sizes[0]:,}"
+        )
+    alike = setting("alike", max(better for _, better in large))
     warn(
-        f"at a correlation of {cut:g}, {largest(cut):,} of {p:,} columns form one cluster, and a "
-        f"discovery about such a cluster says little. {setting('alike', round(float(better), 2))} "
-        "would split it."
+        f"at a correlation of {cut:g}, {form}, and a finding about such a cluster says little. If "
+        "a batch, depth or a baseline is behind that, adjust for it; "
+        f"{alike} makes clusters smaller."
     )

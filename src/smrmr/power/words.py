@@ -140,8 +140,8 @@ def ruled_out(check: TableCheck, form: str) -> str:
     if np.isinf(found.at):
         largest = max(cell.share for cell in check.tried(form))
         return (
-            f"An empty answer speaks against no {what} that was tried, up to {percent(largest)} of "
-            "the variance."
+            f"An empty answer rules out no {what} that was tried, not even one of "
+            f"{percent(largest)} of the variance."
         )
     return (
         f"{_with_article(what)} that explains {percent(found.at)} or more of the "

@@ -18,10 +18,14 @@ REDUNDANT = 0.25  # association above which two findings are redundant: a correl
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came out of a check, in a word and in a sentence."""
+    """What came out of a check, in a word and in a sentence.
+
+    `level_holds` says that what is to be looked at costs power alone.
+    """
 
     word: Literal["fine", "look at this", "not tested"]
     text: str
+    level_holds: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def doubts(selection: Selection) -> list[str]:
     return measured + [
         verdict.text
         for _, check, verdict in every
-        if check.of_level and verdict.word == "look at this"
+        if check.of_level and verdict.word == "look at this" and not verdict.level_holds
     ]
 
 

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from ..controllers import EVIDENCE, Evidence
 from ..data.frames import frame_of
-from ..data.messages import position_of
+from ..data.messages import did_you_mean, position_of
 from ..decision import Decision, decide_with_fallback
 from ..features.marginal import MarginalTests
 from ..layers.carriers import Carriers
 from ..layers.panel import Panel
 from ..power.account import TableCheck
+from ..problems import Problem
 from ..rows.checks import RowChecks
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice, check_count
@@ -448,6 +449,8 @@ class Selection:
             found = position_by_annotation(self, feature)
             if found is not None:
                 return found
+            known = [text for texts in (self.names, *self.annotations.values()) for text in texts]
+            raise Problem(f"there is no feature {feature!r}.{did_you_mean(feature, known)}")
         return position_of(feature, self.names)
 
     def with_annotations(self, about: Any) -> Selection:

@@ -87,7 +87,7 @@ def load(
     if not hasattr(table.features, "iloc") or options.get("transpose"):  # its types are by rows
         return table
     features, notes = numbers_in_texts(table.features, replace(marks, decimal=table.decimal))
-    return replace(table, features=features, notes=table.notes + notes)
+    return replace(table, features=features, notes=table.notes + notes, changes=notes)
 
 
 def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:

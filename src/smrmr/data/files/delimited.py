@@ -95,7 +95,16 @@ def _not_text(path: Path, encoding: str | None, error: UnicodeError) -> Problem:
     cure = f"If it was written by Excel or on Windows, {excel}"
     if encoding is not None:
         cure = f"Try another {setting('encoding')}."
-    return Problem(f"{path} is not {encoding or 'UTF-8'} text: {error}.", cure=cure)
+    where = f", see {_around(error)!r}" if isinstance(error, UnicodeDecodeError) else ""
+    return Problem(f"{path} is not {encoding or 'UTF-8'} text{where}.", cure=cure)
+
+
+def _around(error: UnicodeDecodeError) -> str:
+    """The word that cannot be decoded, with a question mark for what cannot."""
+    before = error.object[max(error.start - 20, 0) : error.start]
+    after = error.object[error.end : error.end + 20]
+    head, tail = re.split(rb"\W", before)[-1], re.split(rb"\W", after)[0]
+    return f"{head.decode('ascii')}?{tail.decode('ascii')}"
 
 
 def _no_table(path: Path, error: str, comment: str | None) -> Problem:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...problems import Problem, setting
 from ...settings import check_choice, check_count
+from .content import content_of
 from .layout import layout_of, n_titles
 
 LINES, LETTERS = 100, 1_000_000  # by which a file is judged
@@ -24,20 +25,6 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
-)
-WEB_PAGE = "a web page or XML, such as one for logging in. Download the file itself"
-OTHER_CONTENT = (
-    (
-        b"PK\x03\x04",
-        f"an Excel or zip file. Use {setting('format', 'xlsx')}, or rename it to .xlsx or .zip",
-    ),
-    (b"\x1f\x8b", "a gzip file. Rename it so that its name ends in .gz"),
-    (b"\x89HDF", f"an HDF5 file. Use {setting('format', 'h5')}"),
-    (b"PAR1", f"a Parquet file. Use {setting('format', 'parquet')}"),
-    (b"%PDF", "a PDF. Export its table as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Excel file. Open it and save it as .xlsx or CSV"),
-    *((tag, WEB_PAGE) for tag in (b"<!doctype", b"<html", b"<?xml", b"<head", b"<table")),
-    (b'{"', "JSON. Export its table as CSV"),
 )
 WITH_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 WITH_POINT = re.compile(r"[+-]?\d*\.\d+(?:[eE][+-]?\d+)?")
@@ -138,9 +125,8 @@ def _encoding(file: io.BufferedReader, path: Path, asked: str | None) -> str:
     for mark, name in BYTE_ORDER_MARKS:
         if start.startswith(mark):
             return name
-    for content, kind in OTHER_CONTENT:
-        if start.lstrip().lower().startswith(content.lower()):
-            raise Problem(f"{path} is no table of text: by its content it is {kind}.")
+    if kind := content_of(start):
+        raise Problem(f"{path} is no table of text: by its content it is {kind}.")
     if b"\x00" in start:
         half = f"If it is UTF-16, use {setting('encoding', 'utf-16-le')}."
         cure = "" if any(start[1:64:2]) else half

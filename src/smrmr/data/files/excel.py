@@ -60,7 +60,11 @@ def read_excel(
     others = [name for name in sheets if name != chosen]
     more = [f"sheet {chosen!r} is read; others are {quoted(others)}"] if others else []
     more = [*(more if sheet is None else []), *layout.notes]
-    elsewhere = f" Other sheets are {quoted(others)}: {setting('sheet', ...)}." if others else ""
+    elsewhere = ""
+    if others:
+        joined, instead = setting("pheno", others[0]), setting("sheet", others[0])
+        also = f"{joined} takes the target from one, {instead} reads it instead"
+        elsewhere = f" Other sheets are {quoted(others)}: {also}."
     return replace(table, notes=more + table.notes, elsewhere=elsewhere)
 
 

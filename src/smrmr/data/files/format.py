@@ -12,6 +12,7 @@ from typing import Any
 from ...problems import Problem, message_of
 from ...types import pd
 from ..sources import ColumnSource
+from .content import not_what_it_is_called
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class Table:
         Name of the column of `about` that is the target unless the user names another.
     notes
         What the reader decided that the user should know.
+    changes
+        Those of the notes that say which values are not as they stand in the file.
     about_features
         What the file knows of the features (var, .bim), by their names; None if nothing.
     annotations
@@ -47,6 +50,7 @@ class Table:
     about: pd.DataFrame
     target: str | None = None
     notes: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
     about_features: pd.DataFrame | None = None
     annotations: tuple[str, ...] = ()
     problems: list[Problem] = field(default_factory=list)
@@ -91,7 +95,9 @@ def import_needed(module: str, files: str) -> Any:
         return import_module(module)
     except ImportError:
         package = module.split(".")[0]
-        raise ImportError(f"{files} need {package}. Install it: pip install smrmr[files]") from None
+        raise ImportError(
+            f'{files} need {package}. Install it: pip install "smrmr[files]"'
+        ) from None
 
 
 @contextmanager
@@ -102,4 +108,8 @@ def reading(path: Path, kind: str) -> Iterator[None]:
     except (MemoryError, ImportError):  # not the fault of the file
         raise
     except Exception as error:
+        if content := not_what_it_is_called(path):
+            raise Problem(
+                f"{path} cannot be read as {kind}: by its content it is {content}."
+            ) from None
         raise Problem(f"{path} cannot be read as {kind}: {message_of(error)}") from None

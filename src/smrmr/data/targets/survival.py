@@ -122,16 +122,17 @@ def _times_and_events(y: Data) -> Matrix:
     columns = _two_columns(y)
     name = _name_of_events(columns)
     values = columns.pop(name)
+    which = "the event" if name == "event" else f"the event {name!r}"  # the command has one name
     happened = events_of(values)
     if happened is None:
-        refuse_missing(pd.isna(values), f"the event {name!r}")
+        refuse_missing(pd.isna(values), which)
         levels = ", ".join(repr(level) for level in pd.unique(values)[:5].tolist())
         raise Problem(
-            f"the event {name!r} holds {levels}.",
+            f"{which} holds {levels}.",
             "Events are True and False, 1 and 0, yes and no, dead and alive, or 2 and 1 as in R.",
         )
     if counted_by_r(values):
-        warn(f"the event {name!r} is 1 and 2: as in R, 2 is read as the event and 1 as censored.")
+        warn(f"{which} is 1 and 2: as in R, 2 is read as the event and 1 as censored.")
     ((called, given),) = columns.items()
     time = _numbers(given, called)
     if not np.isfinite(time).all() or (time < 0).any():

@@ -7,6 +7,7 @@ from ...selection import Selection
 from ...selection.conditional import evidence_of
 from ...selection.pairs import partners_of
 from ..checks import EVERY, Check, Checks, Verdict, doubtful, fine, not_tested
+from ..marks import short
 from ..words import say
 
 FEWEST = 40  # p-values between 0.1 and 0.9 needed to see whether they are uniform
@@ -26,7 +27,8 @@ def histogram_verdict(selection: Selection) -> Verdict:
     counts = f"{low} p-values lie between 0.1 and 0.5, {high} between 0.5 and 0.9"
     far = abs(high - low) > 3 * np.sqrt(n) and max(low, high) > 1.5 * min(low, high)
     if far and high > low:
-        return doubtful(f"{counts}: p-values are too large, so the tests are conservative here.")
+        cautious = "p-values are too large, so the tests are conservative here"
+        return doubtful(f"{counts}: {cautious}, and weak effects are missed.", level_holds=True)
     if far:
         return doubtful(
             f"{counts}: either very many features have weak effects, or p-values are too small."
@@ -66,6 +68,9 @@ def covariates_verdict(selection: Selection) -> Verdict:
     """Whether findings come from covariates that act in a form that was not adjusted for."""
     if not selection.covariates:
         return not_tested("There were no covariates.")
+    if len(selection.covariates) == len(selection.covariate_categories) == 1:
+        name = short(selection.covariates[0])
+        return fine(f"Every level of {name} was adjusted for, so that nothing of it is left.")
     excess = evidence_of(selection).excess[selection.selected]
     excess = excess[excess != 0]  # of groups alone it was not asked
     if not excess.size:

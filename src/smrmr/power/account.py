@@ -373,7 +373,7 @@ class TableCheck(Trials):
         Parameters
         ----------
         ax
-            Where to draw; a new figure unless given.
+            Where to draw; a new figure of pyplot unless given.
         layer
             As in `power`; by default pairs of effects of pairs, else signals.
 
@@ -468,7 +468,7 @@ class SamplePlan(Trials):
         Parameters
         ----------
         ax
-            Where to draw; a new figure unless given.
+            Where to draw; a new figure of pyplot unless given.
         layer
             As in `power`; by default pairs of effects of pairs, else signals.
 

@@ -120,6 +120,9 @@ class Independence:
         }
         return json.dumps(content, allow_nan=False)
 
+    def __repr__(self) -> str:
+        return str(self)  # a prompt and a notebook show sentences
+
     def __str__(self) -> str:
         q, k = self._strongest
         given, interval, which = "", "", ""

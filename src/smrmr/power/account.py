@@ -52,7 +52,7 @@ class Cell:
     n_rows: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trials:
     """Outcomes of fits to data in which known effects were planted.
 
@@ -207,6 +207,10 @@ class Trials:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no {cls.__name__} saved by smrmr ({error!r}).") from error
 
+    def __repr__(self) -> str:
+        """What a prompt and a notebook show: the sentences, where arrays would fill pages."""
+        return f"{type(self).__name__}: {self}"
+
     def _counts(self, layer: str) -> NDArray[np.intp]:
         check_choice("layer", layer, LAYERS)
         return np.asarray(self.outcomes[:, LAYERS.index(layer)])
@@ -224,7 +228,7 @@ class Trials:
         return crossing_of(np.array(where), shares, at, sizes)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableCheck(Trials):
     """Whether the level holds on a table, and which effects are found in it.
 
@@ -393,7 +397,7 @@ class TableCheck(Trials):
         return " ".join(words_of_check(self))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SamplePlan(Trials):
     """Power against the number of rows.
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.random import Generator
@@ -14,7 +14,7 @@ from .conditional.evidence import ConditionalEvidence
 from .data.columns import Columns
 from .data.messages import did_you_mean, named, quoted, refuse_repeated
 from .data.sources import as_source, subset
-from .recipe import Recipe, as_recipe
+from .recipe import MoreSettings, Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .selection.conditional import in_shown_order
@@ -49,6 +49,7 @@ def select(
     copy: bool = False,
     progress: Progress | None = None,
     check: Mapping[str, Any] | None = None,
+    **settings: Unpack[MoreSettings],
 ) -> Any:
     """Select features of an AnnData object that are associated with a column of its obs.
 
@@ -80,6 +81,8 @@ def select(
         Write into a copy, and return it.
     check
         Arguments of `smrmr.check`, such as ``{"minutes": 5}``: level and power are measured too.
+    **settings
+        Settings of `Recipe` but for `target`, such as ``fdr=0.2``; they win over those of `recipe`.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def select(
     Raises
     ------
     TypeError
-        If `adata` is no AnnData object.
+        If `adata` is no AnnData object, or there is no such setting.
     ValueError
         If there is no such column, layer or raw matrix, a column of obs has missing values, names
         of features repeat, or a copy or view of a file on disk would have to be written to.
@@ -120,7 +123,7 @@ def select(
     """
     _check(adata, copy)
     adata = adata.copy() if copy else adata
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     features, names = _matrix(adata, layer, use_raw, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)
     beside = [covariates] if isinstance(covariates, str) else list(covariates)

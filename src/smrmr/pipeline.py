@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.random import Generator
@@ -25,7 +25,7 @@ from .layers.carriers import find_carriers
 from .layers.panel import choose_panel
 from .layers.panel_ranking import associated_alone
 from .problems import Problem, setting
-from .recipe import Recipe, as_recipe
+from .recipe import Recipe, Settings, as_recipe
 from .rows.checks import check_rows
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
@@ -58,6 +58,7 @@ def select(
     coordinates: Data = None,
     progress: Progress | None = None,
     run_dir: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
 ) -> Selection:
     """Select features with a controlled false discovery rate.
 
@@ -71,9 +72,9 @@ def select(
         categories must have two levels for knockoffs, or a source that is read by columns, see
         `smrmr.data.open_columns`.
     y
-        Target: n numbers or labels, or (n, q) numbers.
+        Target: n numbers or labels, (n, q) numbers, or events and times of survival.
     recipe
-        What to do; the defaults of `Recipe`.
+        What to do, as a `Recipe`. Single settings may be given by their names instead.
     rng
         Seed or Generator; the only source of randomness. Draws depend on the positions of rows and
         columns: the same seed on rows or columns in another order is another draw.
@@ -95,6 +96,9 @@ def select(
     run_dir
         Directory for finished blocks of work. A run that was killed goes on from them when it is
         started again with the same data and settings, and gives the same answer.
+    **settings
+        Settings of `Recipe`, such as ``fdr=0.2`` or ``target="survival"``. They win over those of
+        `recipe`; the defaults are those of `Recipe`.
 
     Returns
     -------
@@ -108,18 +112,20 @@ def select(
         coordinates do not match; if the target is constant, or all features are; if covariates
         explain the target; if `recipe` is no `Recipe`, or `run_dir` holds another run. The message
         names columns and says what to change.
+    TypeError
+        If there is no such setting.
 
     Examples
     --------
     Of these 12 features 0 and 5 are true:
 
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y, fdr=0.1)
     >>> sorted(found.selected.tolist())
     [0, 5]
     """
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     study = read_study(
         X,
         y,

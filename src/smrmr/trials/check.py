@@ -6,14 +6,14 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Unpack
 
 from ..data.messages import named
 from ..data.study import Study
 from ..pipeline import groups_from
 from ..power.account import Cell, TableCheck
 from ..problems import Problem
-from ..recipe import Recipe, as_recipe
+from ..recipe import Recipe, Settings, as_recipe
 from ..selection import Selection
 from ..types import Data, Progress
 from .effects import STRENGTHS, Effects
@@ -40,6 +40,7 @@ def check(
     precision: float = 0.1,
     progress: Progress | None = None,
     run_dir: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
 ) -> TableCheck:
     """Measure, on your own features, how many findings are false and which effects are found.
 
@@ -78,6 +79,8 @@ def check(
     run_dir
         Directory for finished fits: a check that was interrupted goes on from them when it is
         started again with the same data and settings, and gives the same numbers.
+    **settings
+        Settings of `Recipe`, such as ``fdr=0.2``; they win over those of `recipe`.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def check(
     >>> found.any_false().n, found.power(1).n
     (3, 3)
     """
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     study = read_table(X, y, recipe, covariates, groups, aggregate)
     effects = Effects(forms, strengths, n_effects, plant_on)
     budget = Budget(n_fits, minutes, precision)

@@ -16,7 +16,7 @@ from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
 from .messages import named, quoted, refuse_missing, refuse_other_rows
 from .ranks import average_ranks, settled
-from .scaling import unit_columns, unit_scale
+from .scaling import SAME, unit_columns, unit_scale
 from .sources import Which
 
 FEW_VALUES = 5  # a covariate of no more is taken level by level
@@ -24,7 +24,6 @@ KNOTS = (-1.0, 0.0, 1.0)  # of the linear spline of a number, in normal scores
 ROUNDING = 1e-7  # of a column's length, up to which its residual is rounding alone
 MAX_SPLINE_SHARE = 1 / 5  # of the rows that covariates may take up before numbers become lines
 LEVELS_APART = 2.0  # distance of two levels of a category, in standard deviations over root 2
-SAME = 1e-10  # less than 1, from which correlation on two columns are the same
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,7 @@ from .row_groups import (
     warn_if_constant,
     warn_if_few,
 )
-from .suspicious import warn_about_index, warn_about_repeated_ids
+from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_target
 from .target import Target, as_outputs, as_target, columns_of, kind_of, take_rows
 
 MAX_VALUES = 2**22  # of features whose dependence on covariates is asked; of more a part is read
@@ -114,6 +114,8 @@ def read_study(
     warn_about_index(
         X, {"y": y, "covariates": covariates, **each, "groups": groups, "coordinates": coordinates}
     )
+    if study.columns.in_memory:
+        warn_about_target(study.columns.found_by, study.target.as_given, study.target.nominal)
     if coordinates is not None:
         study = replace(study, coordinates=read_coordinates(coordinates, study.columns.n_rows))
     if covariates is not None:

@@ -59,6 +59,13 @@ class Target:
         return self.values.ndim == 2
 
     @property
+    def as_given(self) -> Matrix:
+        """What was given of the samples, (q, n): outputs, numbers of classes, times and events."""
+        if self.derived_from is not None:
+            return self.derived_from
+        return self.values.reshape(self.n_rows, -1).T
+
+    @property
     def vectors(self) -> NDArray[np.float64]:
         """The samples as one set of points, (1, q, n), tied numbers made equal."""
         return np.ascontiguousarray(settled(self.values.reshape(self.n_rows, -1).T))[None]

@@ -186,6 +186,16 @@ WRONG_CALLS = {
         r"recipe='knockoffs' is not a Recipe.*such as control='knockoffs'",
     ),
     "level as recipe": (lambda: smrmr.select(X, Y, 0.2), r"recipe=0\.2 is not .* such as fdr=0\.2"),
+    "a name as target": (lambda: smrmr.select(X, "age"), r"y is 'age'.*y=table\['age'\]"),
+    "no target": (lambda: smrmr.select(X, None), "y is None. Give the column itself"),
+    "names as covariates": (
+        lambda: smrmr.select(X, Y, covariates=["age", "sex"]),
+        r"covariates is 'age', 'sex'.*covariates=table\[\['age', 'sex'\]\]",
+    ),
+    "survival as rows": (
+        lambda: smrmr.select(X, (Y, Y > 9), target="survival"),
+        r"survival has 30 columns \(.* and 25 more\)",
+    ),
     "control as recipe": (lambda: smrmr.select(X, Y, KnockoffFilter()), "is not a Recipe"),
     "W as text": (lambda: paper.decide("x", 0.1), "W='x'.*One importance per feature"),
     "ragged W": (lambda: paper.decide(RAGGED, 0.1), "rows that differ in length.*One importance"),

@@ -119,7 +119,7 @@ class Recipe:
     'knockoffs(penalty=scad)'
     >>> Recipe(fdr=20)
     Traceback (most recent call last):
-    smrmr.problems.Problem: fdr=20 is not a level between 0 and 1, both excluded; 0.2 is common.
+    smrmr.problems.Problem: fdr=20 is not a level between 0 and 1, both excluded; 0.1 is common.
     """
 
     fdr: float = 0.1

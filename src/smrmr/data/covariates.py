@@ -184,6 +184,12 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
     >>> found.names, found.design.shape, found.levels[-2:]
     (('age', 'batch'), (40, 7), ('a', 'b'))
     """
+    if names := _only_names(given):
+        raise Problem(
+            f"{setting('covariates')} is {quoted(names)}.",
+            f"Give the columns themselves, such as covariates=table[{names!r}], and leave them out "
+            "of X.",
+        )
     columns = _named_columns(given)
     if not columns:
         raise Problem(
@@ -217,6 +223,13 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
             "information."
         )
     return found
+
+
+def _only_names(given: Data) -> list[str]:
+    """Names where columns are needed; a list of labels is a covariate if it has a row each."""
+    given = [given] if isinstance(given, str) else given
+    alone = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+    return [*given] if alone and len({*given}) == len(given) else []
 
 
 def in_parts(found: Sequence[Covariates], parts: Sequence[Indices]) -> Covariates:

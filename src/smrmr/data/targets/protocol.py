@@ -34,6 +34,8 @@ class Target:
         Names of classes in the user's own order, where y is a category.
     name
         That of y, if it has one.
+    outputs
+        Names of several outputs, where y is a table that names each differently.
     """
 
     kind: str
@@ -42,6 +44,7 @@ class Target:
     derived_from: Matrix | None = None
     categories: tuple[str, ...] = ()
     name: str = ""
+    outputs: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:

@@ -273,3 +273,13 @@ def test_columns_that_tell_classes_apart_by_chance_are_not_named(rng):
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "columns x.* have fewer than 5 values")
         read_study(X[:, ~constant], y)
+
+
+def test_outputs_that_groups_share_are_refused_beside_others(rng):
+    """They have no residual within groups: once a division of 0 by 0, and a warning of numpy."""
+    X, donor = rng.normal(size=(60, 4)), np.repeat(range(15), 4)
+    y = pd.DataFrame({"dose": rng.normal(size=60), "age": rng.normal(size=15)[donor]})
+    with pytest.raises(ValueError, match=r"'age' of y are the same.*aggregate='mean'"):
+        read_study(X, y, groups=donor)
+    assert read_study(X, y, groups=donor, aggregate="mean").columns.n_rows == 15
+    assert read_study(X, y[["dose"]], groups=donor).row_groups.comparison == "within"

@@ -31,6 +31,7 @@ WRITTEN = (
     *("p_value_alone", "q_value_alone", "direction_alone", "effect_alone"),
     *("higher_in_alone", "lower_in_alone", "rising_outputs_alone", "falling_outputs_alone"),
 )
+EVERY_COLUMN = ("selected", *LAYERS, *WRITTEN, "group")
 COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole
 
 
@@ -46,6 +47,7 @@ def select(
     use_raw: bool = False,
     recipe: Recipe | None = None,
     rng: int | Generator | None = None,
+    key_added: str = "smrmr",
     copy: bool = False,
     progress: Progress | None = None,
     check: Mapping[str, Any] | None = None,
@@ -77,6 +79,9 @@ def select(
         Use the matrix of ``adata.raw``.
     recipe, rng, progress
         As in `smrmr.select`.
+    key_added
+        Under which name the answer is written, in place of ``smrmr``: two questions, two names.
+        What an earlier answer of this name wrote is replaced.
     copy
         Write into a copy, and return it.
     check
@@ -160,12 +165,16 @@ def select(
     found = replace(found, source={"target column": " and ".join(outputs), **found.source})
     if adata.is_view:
         adata.var = adata.var.copy()  # by which it becomes data of its own
-    columns = _columns(found, left, len(names))
+    values_of = _columns(found, left, len(names))
+    columns = {f"{key_added}_{name}": value for name, value in values_of.items()}
+    about = adata.raw.var if use_raw else adata.var
+    earlier = about.columns.intersection([f"{key_added}_{name}" for name in EVERY_COLUMN])
     if use_raw:
-        adata.raw.var[list(columns)] = pd.DataFrame(columns, adata.raw.var.index)
+        about.drop(columns=earlier, inplace=True)
+        about[list(columns)] = pd.DataFrame(columns, about.index)
     else:
-        adata.var = adata.var.assign(**columns)
-    adata.uns["smrmr"] = _account(found) | {
+        adata.var = about.drop(columns=earlier).assign(**columns)
+    adata.uns[key_added] = _account(found) | {
         "target": " and ".join(outputs),
         "covariates": np.array(beside, dtype=object),
         "groups": groups or "",
@@ -247,19 +256,19 @@ def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
         return out
 
     table = found.table_columns()
-    columns: dict[str, Any] = {"smrmr_selected": spread(found.support, False)}
-    columns["smrmr_associated"] = spread(found.associated, False)
+    columns: dict[str, Any] = {"selected": spread(found.support, False)}
+    columns["associated"] = spread(found.associated, False)
     for name in sorted(set(LAYERS) - {"associated", "signals"}):
         own = np.isin(np.arange(found.n_features), found.layer(name).features)
-        columns[f"smrmr_{name}"] = spread(own, False)
+        columns[name] = spread(own, False)
     for name in WRITTEN:
         if name in table:
             text = table[name].dtype.kind == "O"
             values = spread(table[name], "" if text else np.nan)
-            columns[f"smrmr_{name}"] = pd.Categorical(values) if text else values
+            columns[name] = pd.Categorical(values) if text else values
     if found.grouped or found.copies:
         groups = [found.names[k] if k >= 0 else "" for k in found.found_with]
-        columns["smrmr_group"] = pd.Categorical(spread(np.array(groups, dtype=object), ""))
+        columns["group"] = pd.Categorical(spread(np.array(groups, dtype=object), ""))
     return columns
 
 

@@ -183,6 +183,7 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
     kind, values, covariates = kind_of(study.target), study.target.values, study.covariates
     varies = kind.within_groups and vary_within(values, codes)
     if aggregate is None and varies and features_vary_within(study.columns, codes):
+        _refuse_constant_outputs(study.target, codes)
         warn_if_constant(values, codes)
         return replace(study, row_groups=RowGroups("within", n_groups, codes))
     warn_if_few(n_groups, n_rows)
@@ -196,6 +197,19 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
         RowGroups("means", n_groups),
         coordinates=None if places is None else group_means(places, codes),
     )
+
+
+def _refuse_constant_outputs(target: Target, codes: Indices) -> None:
+    """Refuse outputs that rows of a group do not differ in, beside others that they do."""
+    outputs = columns_of(target)
+    named_values = zip(outputs.names, outputs.values, strict=True)
+    same = [name for name, values in named_values if not vary_within(values, codes)]
+    if target.several and same:
+        raise Problem(
+            f"rows are compared within groups, and {quoted(same)} of y are the same for all rows "
+            "of each group.",
+            f"Ask about them apart from the others, or use {setting('aggregate', 'mean')}.",
+        )
 
 
 def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:

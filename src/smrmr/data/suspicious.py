@@ -84,7 +84,8 @@ def _same_classes(codes: Vector) -> Check:
         heads = values[first]  # of every class
         apart = (np.sort(heads, axis=0)[1:] != np.sort(heads, axis=0)[:-1]).all(axis=0)
         likely = np.flatnonzero(apart & (heads == values[last]).all(axis=0))
-        return likely[(values[:, likely] == heads[places][:, likely]).all(axis=0)]
+        same: Mask = (values[:, likely] == heads[places][:, likely]).all(axis=0)
+        return likely[same]
 
     return check
 

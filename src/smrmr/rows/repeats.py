@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.ranks import settled
-from ..data.scaling import unit_columns
+from ..data.scaling import SAME, unit_columns
 from ..data.study import Study
 from ..types import Indices, Matrix
 from .dependence import MATERIAL
@@ -65,16 +65,23 @@ def repeated_rows(study: Study) -> Repeats:
     features = columns.read(np.unique(np.linspace(0, columns.n_columns - 1, most).astype(np.intp)))
     features = settled(np.asarray(features, dtype=np.float64), axis=0)
     target = study.target.values.reshape(n, -1)
-    sizes = max(
-        (_sizes_of_repeated(values) for values in (features, np.hstack([features, target]))),
-        key=_n_pairs,
-    )
+    tables = [np.hstack([features, target])]
+    if not _says_one_thing(features):  # else equal values are those of any rounded column
+        tables.append(features)
+    sizes = max(map(_sizes_of_repeated, tables), key=_n_pairs)
     return Repeats(
         n_rows=n,
         n_equal=int(sizes.sum()),
         inflation=1 + 2 * _n_pairs(sizes) / n,
         n_alike=_n_alike(features),
     )
+
+
+def _says_one_thing(features: Matrix) -> bool:
+    """Whether all columns are one, its copies and constants."""
+    unit = unit_columns(features)
+    unit = unit[:, unit.any(axis=0)]
+    return bool((np.abs(unit[:, :1].T @ unit) > 1 - SAME).all())
 
 
 def _sizes_of_repeated(values: Matrix) -> Indices:

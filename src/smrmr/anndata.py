@@ -52,7 +52,7 @@ def select(
     progress: Progress | None = None,
     check: Mapping[str, Any] | None = None,
     **settings: Unpack[MoreSettings],
-) -> Any:
+) -> Selection | Any:
     """Select features of an AnnData object that are associated with a column of its obs.
 
     Sparse matrices stay sparse and a backed file is read in blocks, unless its matrix is small

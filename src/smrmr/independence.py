@@ -24,7 +24,7 @@ from .problems import Problem, setting
 from .recipe import Recipe
 from .runs.json_values import to_json_value
 from .settings import check_level
-from .types import Data, Matrix, Vector
+from .types import Data, Matrix, Vector, pd
 
 LITTLE = 0.1  # share of its own variance below which a column can hardly be tested
 
@@ -96,7 +96,7 @@ class Independence:
         q, k = divmod(int(np.argmax(np.abs(self.effects))), len(self.names))
         return q, k
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each column of x and each column of the target."""
         q, k = (places.ravel() for places in np.indices(self.effects.shape))
         return frame_of(

@@ -15,7 +15,7 @@ from ..data.frames import frame_of
 from ..problems import Problem
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice
-from ..types import Indices, Mask, Vector
+from ..types import Indices, Mask, Vector, pd
 from .rates import Crossing, Rate, crossing_of, rate_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Trials:
         named = self._counts("signals")[self.cell_of == cell, NAMED]
         return rate_of((named > 0).astype(np.float64))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Power of every cell and layer, as a pandas DataFrame."""
         rows = [
             (cell, layer, self.power(c, layer))
@@ -336,7 +336,7 @@ class TableCheck(Trials):
         shares = [self.cells[c].share for c in cells]
         return self._crossing(cells, shares, layer or layer_of(form), chance)
 
-    def levels(self) -> Any:
+    def levels(self) -> pd.DataFrame:
         """Rates of false findings by layer, as a pandas DataFrame; NaN where they are unknown."""
         attained = [self.attained_fdr(layer) for layer in LAYERS]
         by_chance = [self.any_false(layer) for layer in LAYERS]

@@ -49,7 +49,7 @@ def select(
     rng: int | Generator | None = None,
     key_added: str = "smrmr",
     copy: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     check: Mapping[str, Any] | None = None,
     **settings: Unpack[MoreSettings],
 ) -> Selection | Any:

@@ -29,6 +29,7 @@ from .recipe import Recipe, Settings, as_recipe
 from .rows.checks import check_rows
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
+from .runs.progress import shown
 from .runs.work import Work
 from .selection import Selection, find_pair_grids, find_trends, summarise_for_plots
 from .selection.plot_data import MOST_FEATURES, Shapes
@@ -56,7 +57,7 @@ def select(
     groups: Data = None,
     aggregate: str | None = None,
     coordinates: Data = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> Selection:
@@ -92,7 +93,7 @@ def select(
         rows are alike that are close to each other, as it does in row order anyway; nothing else
         depends on them.
     progress
-        Called as ``progress(stage, done, total)``.
+        True draws a bar per stage; a function is called as ``progress(stage, done, total)``.
     run_dir
         Directory for finished blocks of work. A run that was killed goes on from them when it is
         started again with the same data and settings, and gives the same answer.
@@ -140,8 +141,8 @@ def select(
     )
     folder = None if run_dir is None else Path(run_dir)
     about = identity_of(study, recipe.settings, recipe.controller.repeatable, rng) if folder else {}
-    with checkpoints_in(folder, about):
-        return select_from(study, recipe, rng, progress)
+    with checkpoints_in(folder, about), shown(progress) as told:
+        return select_from(study, recipe, rng, told)
 
 
 @dataclass(frozen=True, eq=False)

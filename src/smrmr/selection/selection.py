@@ -681,10 +681,7 @@ class Selection:
 
     @overload
     def at_least(
-        self,
-        features: Mapping[str, Any],
-        confidence: float = CONFIDENCE,
-        layer: str | None = None,
+        self, features: Mapping[str, Any], confidence: float = CONFIDENCE, layer: str | None = None
     ) -> pd.DataFrame: ...
 
     @overload

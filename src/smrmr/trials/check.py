@@ -38,7 +38,7 @@ def check(
     n_fits: int = 60,
     minutes: float | None = None,
     precision: float = 0.1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> TableCheck:
@@ -75,7 +75,7 @@ def check(
     precision
         Half the length of a confidence interval from which on a rate needs no more fits.
     progress
-        Called as ``progress("trials", done, total)``.
+        True draws a bar; a function is called as ``progress("trials", done, total)``.
     run_dir
         Directory for finished fits: a check that was interrupted goes on from them when it is
         started again with the same data and settings, and gives the same numbers.
@@ -117,7 +117,7 @@ def check_selection(
     covariates: Data = None,
     groups: Data = None,
     aggregate: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     **how: Any,
 ) -> TableCheck:
@@ -175,7 +175,7 @@ def check_from(
     seed: int,
     effects: Effects,
     budget: Budget,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
 ) -> TableCheck:
     """Check a table of checked data; see `check`."""

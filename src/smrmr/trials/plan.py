@@ -46,7 +46,7 @@ def plan(
     n_fits: int = 60,
     minutes: float | None = None,
     precision: float = 0.1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> SamplePlan:

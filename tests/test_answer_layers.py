@@ -64,6 +64,9 @@ def test_answers_show_themselves_in_a_line(rng):
     assert repr(measured) == f"TableCheck: {measured}"
     question = smrmr.test(X[:, 0], y)
     assert repr(question) == str(question)
+    hostile = smrmr.test(pd.Series(X[:, 0], name="<b>"), y)
+    assert "Independence of &lt;b&gt; and" in hostile._repr_html_()
+    assert measured._repr_html_().count("<td>line</td>") == len(measured.to_frame())
 
 
 def test_linear_p_values_effects_and_intervals_alone_are_those_of_pearson(planted):

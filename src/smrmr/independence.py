@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,9 @@ class Independence:
 
     def __repr__(self) -> str:
         return str(self)  # a prompt and a notebook show sentences
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
 
     def __str__(self) -> str:
         q, k = self._strongest

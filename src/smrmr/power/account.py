@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -210,6 +211,9 @@ class Trials:
     def __repr__(self) -> str:
         """What a prompt and a notebook show: the sentences, where arrays would fill pages."""
         return f"{type(self).__name__}: {self}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>{self.to_frame().to_html(index=False)}"
 
     def _counts(self, layer: str) -> NDArray[np.intp]:
         check_choice("layer", layer, LAYERS)

@@ -38,7 +38,7 @@ X, y = study(250)
 # Fit once, decide at any level
 # -----------------------------
 # ``Selection.at`` decides again without fitting again.
-selection = smrmr.select(X, y, smrmr.Recipe(fdr=0.1))
+selection = smrmr.select(X, y, fdr=0.1)
 print("level  selected  true  false")
 for level in [0.01, 0.05, 0.1, 0.2, 0.3, 0.5]:
     chosen = selection.at(level).selected
@@ -88,7 +88,7 @@ print(table[columns].tail(7).to_string(index=False, float_format="{:.2g}".format
 # the chance of even one false feature. Both find less.
 print("rule  selected  false")
 for rule in ["bh", "by", "holm"]:
-    found = smrmr.select(X, y, smrmr.Recipe(fdr=0.1, control=f"tests(rule={rule})"))
+    found = smrmr.select(X, y, fdr=0.1, control=f"tests(rule={rule})")
     print(f"{rule:4}  {len(found.selected):8}  {(~np.isin(found.selected, true)).sum():5}")
 
 # %%
@@ -98,7 +98,7 @@ for rule in ["bh", "by", "holm"]:
 # at most so many are false, with 95% confidence for all k together. That holds however k is
 # chosen. Knockoffs need more rows; here are 700 of the same kind.
 X, y = study(700)
-knockoffs = smrmr.select(X, y, smrmr.Recipe(fdr=0.2, control="knockoffs"), rng=0)
+knockoffs = smrmr.select(X, y, fdr=0.2, control="knockoffs", rng=0)
 bounds = smrmr.paper.false_discovery_bounds(knockoffs.W)
 ranking = np.argsort(-knockoffs.W)[:30]
 wrong = np.cumsum(~np.isin(ranking, true))

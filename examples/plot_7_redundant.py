@@ -97,7 +97,7 @@ plt.show()
 # Look-alikes one by one
 # ----------------------
 # With ``alike=None`` only single features (and copies) are tested, not groups.
-single = smrmr.select(X, y, smrmr.Recipe(alike=None))
+single = smrmr.select(X, y, alike=None)
 print(single.selected_names)
 
 # %%

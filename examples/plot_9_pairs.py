@@ -59,7 +59,7 @@ plt.show()
 # Without partners
 # ----------------
 # ``partners="none"`` leaves interactions out, and both genes are lost.
-print(smrmr.select(X, y, smrmr.Recipe(partners="none")).selected_names)
+print(smrmr.select(X, y, partners="none").selected_names)
 
 # %%
 # Caution

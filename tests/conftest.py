@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,16 @@ import pytest
 for kind in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{kind}_NUM_THREADS", "1")
 os.environ["ANNDATA_ALLOW_WRITE_NULLABLE_STRINGS"] = "1"  # which pandas 3 makes of all strings
+os.environ["MPLBACKEND"] = "agg"  # no windows
 STORED = Path(__file__).parent / "reference" / "association-values.json"
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    """Close figures of pyplot, which holds them until it is told, and warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 @pytest.fixture

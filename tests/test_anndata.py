@@ -138,8 +138,10 @@ def test_layers_and_raw(layer, use_raw, adata, in_memory):
 def test_a_feature_may_be_target_or_covariate(adata):
     """Oracle: the column taken out of the frame by hand."""
     frame = frame_of(adata)
-    expected = smrmr.select(frame.drop(columns="g4"), frame["g4"], Recipe(target="continuous"))
-    smrmr.anndata.select(adata, "g4", recipe=Recipe(target="continuous"))
+    with pytest.warns(UserWarning, match="columns g5 of X say the same as y"):
+        expected = smrmr.select(frame.drop(columns="g4"), frame["g4"], target="continuous")
+    with pytest.warns(UserWarning, match="columns g5 of X say the same as y"):
+        smrmr.anndata.select(adata, "g4", recipe=Recipe(target="continuous"))
     assert_written(adata.var, expected, others=["g4"])
     assert adata.var.loc["g5", "smrmr_selected"]
     rest = frame.drop(columns=["g8"])
@@ -150,8 +152,8 @@ def test_a_feature_may_be_target_or_covariate(adata):
 
 
 def test_several_columns_are_several_outputs(adata):
-    """Oracle: the two columns as an array."""
-    expected = smrmr.select(frame_of(adata), adata.obs[["size", "age"]].to_numpy())
+    """Oracle: the two columns of obs themselves."""
+    expected = smrmr.select(frame_of(adata), adata.obs[["size", "age"]])
     smrmr.anndata.select(adata, ["size", "age"])
     assert_written(adata.var, expected)
     assert adata.uns["smrmr"]["target"] == "size and age"
@@ -311,6 +313,24 @@ def test_markers_are_written_by_class(labelled, tmp_path):
         assert written["CD4+|CD25"][0] == "g0"
         assert written["B"][0] == "g1"
         assert "rising_outputs" not in " ".join(one.var)
+
+
+@pytest.mark.parametrize("use_raw", [False, True])
+def test_answers_of_two_questions_stand_beside_each_other(use_raw, adata, in_memory):
+    """Law: an answer takes the place of an earlier one of its name alone, and leaves none of it."""
+    holder = adata.raw if use_raw else adata
+    adata.obs["third"] = np.tile(["I", "II", "III"], N // 3)
+    smrmr.anndata.select(adata, "third", use_raw=use_raw)
+    smrmr.anndata.select(adata, "label", use_raw=use_raw, key_added="by_label", fdr=0.2)
+    assert "smrmr_higher_in" in holder.var
+    assert (adata.uns["smrmr"]["target"], adata.uns["by_label"]["target"]) == ("third", "label")
+    before = [name for name in holder.var if name.startswith("smrmr_")]
+    smrmr.anndata.select(adata, "label", use_raw=use_raw, recipe=LEVEL)
+    assert_written(holder.var, in_memory)
+    after = {name.removeprefix("smrmr_") for name in holder.var if name.startswith("smrmr_")}
+    assert after == {name.removeprefix("by_label_") for name in holder.var if "by_l" in name}
+    assert "smrmr_higher_in" in before
+    assert "higher_in" not in after
 
 
 def test_numbers_have_no_markers(adata, in_memory):

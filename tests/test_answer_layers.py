@@ -50,6 +50,25 @@ def found(planted):
 # -- associated
 
 
+def test_answers_show_themselves_in_a_line(rng):
+    """What a prompt prints: sentences and counts, and no arrays of all features."""
+    X = rng.normal(size=(60, 40))
+    y = X[:, 0] + X[:, 1] + rng.normal(size=60)
+    found = select(X, y)
+    layer = found.layer("associated")
+    first = ", ".join(map(str, layer.features[:5]))
+    head = f"Layer 'associated': {len(layer.features)} of 40 features, by position: {first}"
+    assert repr(layer).startswith(head)
+    assert repr(found.panel).startswith(f"Panel of {len(found.panel.features)} features, by pos")
+    measured = smrmr.check(X, y, n_fits=2, strengths=(0.5,))
+    assert repr(measured) == f"TableCheck: {measured}"
+    question = smrmr.test(X[:, 0], y)
+    assert repr(question) == str(question)
+    hostile = smrmr.test(pd.Series(X[:, 0], name="<b>"), y)
+    assert "Independence of &lt;b&gt; and" in hostile._repr_html_()
+    assert measured._repr_html_().count("<td>line</td>") == len(measured.to_frame())
+
+
 def test_linear_p_values_effects_and_intervals_alone_are_those_of_pearson(planted):
     """Oracle: scipy's correlation test of normal scores with the target, and its intervals."""
     X, y = planted

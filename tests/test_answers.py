@@ -20,7 +20,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 from typer.testing import CliRunner
 
-from smrmr import Recipe, Selection, SmRMR, select, simulate
+from smrmr import Recipe, Selection, SmRMR, check, select, simulate
 from smrmr.cli.commands import app
 from smrmr.data.study import read_study
 from smrmr.measures import HSIC
@@ -496,6 +496,19 @@ def test_progress_in_a_notebook_without_widgets_is_one_line(monkeypatch, capsys)
     written = capsys.readouterr().err
     assert written.count("\n") == 1
     assert written.startswith("scores, tests, done in ")
+
+
+def test_progress_is_shown_on_request(capsys, rng):
+    """Oracle: the stages that are told; the same answer as without."""
+    X, y = rng.normal(size=(40, 8)), rng.normal(size=40)
+    quiet = select(X, y)
+    assert capsys.readouterr().err == ""
+    assert select(X, y, progress=True).to_frame().equals(quiet.to_frame())
+    assert "tests" in capsys.readouterr().err
+    check(X, y, n_fits=1, progress=False)
+    assert capsys.readouterr().err == ""
+    check(X, y, n_fits=1, progress=True)
+    assert "trials" in capsys.readouterr().err
 
 
 def test_progress_in_a_notebook_with_widgets_uses_them(monkeypatch):

@@ -159,6 +159,8 @@ def test_an_empty_selection_has_no_columns_and_says_what_to_do(control, why, rng
             fail()
         said.append(str(error.value))
     assert len(told) == 1
+    assert told[0].filename == __file__  # the line of the user, none of scikit-learn's
+    assert not any(str(name) in said[0] for name in fitted.selection_.near_misses()["feature"])
     for message in said:
         assert why in message
         assert 'on_empty="best" or n_features=10' in message

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -107,6 +108,24 @@ def test_outputs_are_named_with_their_direction(outputs):
     assert set(table.index) == {"x0", "x1", "x2"}
     assert table["rising_outputs"].to_dict() == {"x0": "output 1", "x1": "", "x2": "output 3"}
     assert table["falling_outputs"].to_dict() == {"x0": "", "x1": "output 2", "x2": "output 1"}
+
+
+def test_outputs_have_the_names_of_the_columns_of_y(rng):
+    """Law: names change nothing else; names that repeat are none."""
+    X, y = rng.normal(size=(80, 10)), rng.normal(size=(80, 2))
+    y[:, 1] -= 2 * X[:, 3]
+    plain = select(X, y)
+    table = pd.DataFrame(y, columns=["dose", "weight"])
+    for given in (table, pl.from_pandas(table)):
+        named = select(X, given)
+        row = named.findings().iloc[0]
+        assert (row["direction"], row["falling_outputs"]) == ("weight falls", "weight")
+        assert "as it rises, weight falls" in named.explain("x3")
+        assert named.plot("shape", feature="x3").get_ylabel() == "weight"
+        expected = plain.to_frame().replace("output 2", "weight", regex=True)
+        pd.testing.assert_frame_equal(named.to_frame(), expected)
+    twice = select(X, table.set_axis(["dose", "dose"], axis=1))
+    pd.testing.assert_frame_equal(twice.to_frame(), plain.to_frame())
 
 
 def test_classes_are_named_by_holms_rule_at_the_level_of_selected_families(three):

@@ -18,6 +18,7 @@ from smrmr import Selection, select, simulate
 from smrmr.paper import Gaussian, false_discovery_bounds
 from smrmr.report import html, plot, render, write_report
 from smrmr.report.features import cluster, redundancy_plot
+from smrmr.report.figures import REPORT_PARTS
 from smrmr.report.knockoffs.plots import fdp_plot, importance_plot, lambda_plot, relevance_plot
 from smrmr.report.marks import Band, Boxes, Cells, Line, Points, Rule, Stems, short
 from smrmr.report.scales import log_ticks, nice_ticks
@@ -643,17 +644,34 @@ def test_figures_make_their_own_axes(cases):
         assert one.get_title()
 
 
-def test_figures_leave_pyplot_alone_and_stand_dollar_signs(cases, tmp_path):
-    import sys
+def test_notebooks_and_show_know_the_figures(cases):
+    """They show what pyplot holds; axes that are given stay with their own figure."""
+    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
-    before = "matplotlib.pyplot" in sys.modules
+    held = pyplot.get_fignums()
+    plot(cases["continuous"], "relevance", Figure().subplots())
+    assert pyplot.get_fignums() == held
+    ax = plot(cases["continuous"], "relevance")
+    assert pyplot.gca() is ax
+    assert len(pyplot.get_fignums()) == len(held) + 1
+
+
+def test_the_panel_names_its_features(cases):
+    found = cases["continuous"]
+    (points,) = REPORT_PARTS["tests"].FIGURES["panel"](found).marks
+    names = [tick.get_text() for tick in plot(found, "panel").get_yticklabels()]
+    assert names == [found.names[k] for k in found.panel.features]
+    np.testing.assert_array_equal(points.x, found.panel.theta)
+
+
+def test_figures_stand_dollar_signs(cases, tmp_path):
     found = cases["continuous"]
     names = tuple(f"$\\frac{{{k}$" for k in range(found.n_features))
     found = replace(found, names=names)
     for ax in (plot(found, "redundancy"), plot(found, "shape", feature=found.selected[0])):
         ax.figure.savefig(tmp_path / "figure.png", dpi=30)
         assert ax.has_data()
-    assert ("matplotlib.pyplot" in sys.modules) == before
 
 
 @pytest.fixture(scope="module")

@@ -232,6 +232,15 @@ def test_rows_of_rare_columns_repeat_by_chance(rng):
     assert repeated_rows(read_study(binary[rows], y[rows])).n_equal == 100
 
 
+def test_one_rounded_column_has_no_repeated_rows(rng):
+    """Equal values of one column are no equal rows, whatever its copies; with y they are."""
+    x, y = rng.normal(size=100).round(1), rng.normal(size=100)
+    one, twice = x[:, None], np.arange(100) // 2
+    for X in (one, np.hstack([one, 2 - 3 * one, one, np.ones((100, 1))])):
+        assert not repeated_rows(read_study(X, y)).found
+        assert repeated_rows(read_study(X[twice], y[twice])).n_equal == 100
+
+
 def test_few_repeated_rows_are_counted_but_harmless(rng):
     X, y = rng.standard_normal((100, 20)), rng.standard_normal(100)
     X[1:4:2], y[1:4:2] = X[0:3:2], y[0:3:2]

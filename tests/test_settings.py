@@ -5,6 +5,8 @@ Oracles: the law that what is written reads back as itself, and hand-worked text
 
 from __future__ import annotations
 
+from typing import get_type_hints
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -15,6 +17,7 @@ from smrmr.association import Associations
 from smrmr.controllers import as_control
 from smrmr.measures import HSIC, Pearson
 from smrmr.paper import MCP, SCAD, CrossValidation, Gaussian, KnockoffFilter, Split
+from smrmr.recipe import Settings
 from smrmr.rivals import SIS, HSICLasso
 from smrmr.settings import change_strategy, nested_settings, write_setting
 
@@ -144,6 +147,35 @@ def test_results_with_arrays_can_be_compared():
         assert one != other
 
 
+def test_settings_are_arguments_too():
+    """Law: settings by their names are those of a recipe; beside one they win over it."""
+    data = smrmr.simulate("1.d", n=60, p=100, random_state=0)
+    by_name = smrmr.select(data.X, data.y, alike=None, fdr=0.2)
+    recipe = smrmr.Recipe(alike=None, fdr=0.2)
+    assert by_name.settings == recipe.settings
+    beside = smrmr.select(data.X, data.y, smrmr.Recipe(alike=0.7, fdr=0.2), alike=None)
+    for found in (smrmr.select(data.X, data.y, recipe), beside):
+        assert found.to_frame().equals(by_name.to_frame())
+    effects = {"strengths": (0.5,), "n_fits": 2}
+    assert smrmr.check(data.X, data.y, fdr=0.3, **effects).level == 0.3
+    assert smrmr.plan(p=20, n_rows=20, fdr=0.3, **effects).level == 0.3
+
+
+def test_settings_for_type_checkers_are_those_of_a_recipe():
+    assert get_type_hints(Settings) == get_type_hints(smrmr.Recipe)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [({"fdrr": 0.2}, "Did you mean 'fdr'"), ({"random_state": 0}, "Use rng"), ({"q": 1}, "There")],
+)
+def test_unknown_settings_are_refused(settings, said):
+    said = f"no argument or setting '{next(iter(settings))}'.*{said}"
+    for call in (smrmr.select, smrmr.check, smrmr.plan):
+        with pytest.raises(TypeError, match=said):
+            call(X, Y, **settings)
+
+
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30.0)
 APART = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
 RAGGED = [[1.0, 0.2], [0.2]]
@@ -151,7 +183,18 @@ WRONG_CALLS = {
     # what came in: a call, and words of the message, which say what is needed
     "recipe as text": (
         lambda: smrmr.select(X, Y, "knockoffs"),
-        r"recipe='knockoffs' is not a Recipe.*Recipe\(control='knockoffs'\)",
+        r"recipe='knockoffs' is not a Recipe.*such as control='knockoffs'",
+    ),
+    "level as recipe": (lambda: smrmr.select(X, Y, 0.2), r"recipe=0\.2 is not .* such as fdr=0\.2"),
+    "a name as target": (lambda: smrmr.select(X, "age"), r"y is 'age'.*y=table\['age'\]"),
+    "no target": (lambda: smrmr.select(X, None), "y is None. Give the column itself"),
+    "names as covariates": (
+        lambda: smrmr.select(X, Y, covariates=["age", "sex"]),
+        r"covariates is 'age', 'sex'.*covariates=table\[\['age', 'sex'\]\]",
+    ),
+    "survival as rows": (
+        lambda: smrmr.select(X, (Y, Y > 9), target="survival"),
+        r"survival has 30 columns \(.* and 25 more\)",
     ),
     "control as recipe": (lambda: smrmr.select(X, Y, KnockoffFilter()), "is not a Recipe"),
     "W as text": (lambda: paper.decide("x", 0.1), "W='x'.*One importance per feature"),

@@ -240,3 +240,46 @@ def test_rows_of_one_index_or_none_are_not_warned_of(rng):
             (X, pl.Series(y.to_numpy())),
         ):
             read_study(features, target, covariates={"age": np.arange(len(target)) % 7})
+
+
+def test_a_target_among_the_features_is_named(rng):
+    """It is told from its values, whatever its name, scale, labels or codes."""
+    X = pd.DataFrame(rng.normal(size=(40, 30))).add_prefix("gene")
+    y, label = pd.Series(rng.normal(size=40)), pd.Series(rng.choice(["I", "II", "III"], 40))
+    survival = pd.DataFrame({"died": rng.random(40) < 0.6, "months": rng.exponential(9, 40)})
+    codes = label.map({"I": 7.0, "II": -1.0, "III": 3.0})
+    cases = [
+        (y, y, "auto"),
+        (3 - 2.54 * y, y, "auto"),
+        (y.astype("float32"), pd.DataFrame({"one": y[::-1].to_numpy(), "two": y}), "auto"),
+        (label.astype("category"), label, "auto"),
+        (codes, label, "auto"),
+        (y > 0, np.where(y > 0, "high", "low"), "auto"),
+        (survival["months"], survival, "survival"),
+    ]
+    for same, given, kind in cases:
+        with pytest.warns(
+            UserWarning, match=r"columns kept of X say the same as y\..*leave it out"
+        ):
+            read_study(X.assign(kept=same), given, kind)
+        read_study(X.assign(kept=y.cumsum()), given, kind)  # pytest makes warnings errors
+
+
+def test_columns_that_tell_classes_apart_by_chance_are_not_named(rng):
+    X, y = rng.integers(0, 2, size=(6, 2000)), ["ill", "well"] * 3
+    constant = X.min(axis=0) == X.max(axis=0)
+    assert ((X[::2] == X[0]) & (X[1::2] != X[0])).all(axis=0).sum() > 5
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "columns x.* have fewer than 5 values")
+        read_study(X[:, ~constant], y)
+
+
+def test_outputs_that_groups_share_are_refused_beside_others(rng):
+    """They have no residual within groups: once a division of 0 by 0, and a warning of numpy."""
+    X, donor = rng.normal(size=(60, 4)), np.repeat(range(15), 4)
+    y = pd.DataFrame({"dose": rng.normal(size=60), "age": rng.normal(size=15)[donor]})
+    with pytest.raises(ValueError, match=r"'age' of y are the same.*aggregate='mean'"):
+        read_study(X, y, groups=donor)
+    assert read_study(X, y, groups=donor, aggregate="mean").columns.n_rows == 15
+    assert read_study(X, y[["dose"]], groups=donor).row_groups.comparison == "within"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.random import Generator
@@ -14,7 +14,7 @@ from .conditional.evidence import ConditionalEvidence
 from .data.columns import Columns
 from .data.messages import did_you_mean, named, quoted, refuse_repeated
 from .data.sources import as_source, subset
-from .recipe import Recipe, as_recipe
+from .recipe import MoreSettings, Recipe, as_recipe
 from .report.words import say
 from .selection import Selection
 from .selection.conditional import in_shown_order
@@ -31,6 +31,7 @@ WRITTEN = (
     *("p_value_alone", "q_value_alone", "direction_alone", "effect_alone"),
     *("higher_in_alone", "lower_in_alone", "rising_outputs_alone", "falling_outputs_alone"),
 )
+EVERY_COLUMN = ("selected", *LAYERS, *WRITTEN, "group")
 COPIES = 3  # of a sparse matrix on disk that must fit the budget for it to be read whole
 
 
@@ -46,10 +47,12 @@ def select(
     use_raw: bool = False,
     recipe: Recipe | None = None,
     rng: int | Generator | None = None,
+    key_added: str = "smrmr",
     copy: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     check: Mapping[str, Any] | None = None,
-) -> Any:
+    **settings: Unpack[MoreSettings],
+) -> Selection | Any:
     """Select features of an AnnData object that are associated with a column of its obs.
 
     Sparse matrices stay sparse and a backed file is read in blocks, unless its matrix is small
@@ -76,10 +79,15 @@ def select(
         Use the matrix of ``adata.raw``.
     recipe, rng, progress
         As in `smrmr.select`.
+    key_added
+        Under which name the answer is written, in place of ``smrmr``: two questions, two names.
+        What an earlier answer of this name wrote is replaced.
     copy
         Write into a copy, and return it.
     check
         Arguments of `smrmr.check`, such as ``{"minutes": 5}``: level and power are measured too.
+    **settings
+        Settings of `Recipe` but for `target`, such as ``fdr=0.2``; they win over those of `recipe`.
 
     Returns
     -------
@@ -103,7 +111,7 @@ def select(
     Raises
     ------
     TypeError
-        If `adata` is no AnnData object.
+        If `adata` is no AnnData object, or there is no such setting.
     ValueError
         If there is no such column, layer or raw matrix, a column of obs has missing values, names
         of features repeat, or a copy or view of a file on disk would have to be written to.
@@ -120,7 +128,7 @@ def select(
     """
     _check(adata, copy)
     adata = adata.copy() if copy else adata
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     features, names = _matrix(adata, layer, use_raw, parse_bytes(recipe.max_memory))
     outputs = [target] if isinstance(target, str) else list(target)
     beside = [covariates] if isinstance(covariates, str) else list(covariates)
@@ -157,12 +165,16 @@ def select(
     found = replace(found, source={"target column": " and ".join(outputs), **found.source})
     if adata.is_view:
         adata.var = adata.var.copy()  # by which it becomes data of its own
-    columns = _columns(found, left, len(names))
+    values_of = _columns(found, left, len(names))
+    columns = {f"{key_added}_{name}": value for name, value in values_of.items()}
+    about = adata.raw.var if use_raw else adata.var
+    earlier = about.columns.intersection([f"{key_added}_{name}" for name in EVERY_COLUMN])
     if use_raw:
-        adata.raw.var[list(columns)] = pd.DataFrame(columns, adata.raw.var.index)
+        about.drop(columns=earlier, inplace=True)
+        about[list(columns)] = pd.DataFrame(columns, about.index)
     else:
-        adata.var = adata.var.assign(**columns)
-    adata.uns["smrmr"] = _account(found) | {
+        adata.var = about.drop(columns=earlier).assign(**columns)
+    adata.uns[key_added] = _account(found) | {
         "target": " and ".join(outputs),
         "covariates": np.array(beside, dtype=object),
         "groups": groups or "",
@@ -244,19 +256,19 @@ def _columns(found: Selection, left: Indices, n: int) -> dict[str, Any]:
         return out
 
     table = found.table_columns()
-    columns: dict[str, Any] = {"smrmr_selected": spread(found.support, False)}
-    columns["smrmr_associated"] = spread(found.associated, False)
+    columns: dict[str, Any] = {"selected": spread(found.support, False)}
+    columns["associated"] = spread(found.associated, False)
     for name in sorted(set(LAYERS) - {"associated", "signals"}):
         own = np.isin(np.arange(found.n_features), found.layer(name).features)
-        columns[f"smrmr_{name}"] = spread(own, False)
+        columns[name] = spread(own, False)
     for name in WRITTEN:
         if name in table:
             text = table[name].dtype.kind == "O"
             values = spread(table[name], "" if text else np.nan)
-            columns[f"smrmr_{name}"] = pd.Categorical(values) if text else values
+            columns[name] = pd.Categorical(values) if text else values
     if found.grouped or found.copies:
         groups = [found.names[k] if k >= 0 else "" for k in found.found_with]
-        columns["smrmr_group"] = pd.Categorical(spread(np.array(groups, dtype=object), ""))
+        columns["group"] = pd.Categorical(spread(np.array(groups, dtype=object), ""))
     return columns
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from .problems import Problem, setting
 from .recipe import Recipe
 from .runs.json_values import to_json_value
 from .settings import check_level
-from .types import Data, Matrix, Vector
+from .types import Data, Matrix, Vector, pd
 
 LITTLE = 0.1  # share of its own variance below which a column can hardly be tested
 
@@ -96,7 +97,7 @@ class Independence:
         q, k = divmod(int(np.argmax(np.abs(self.effects))), len(self.names))
         return q, k
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas DataFrame with a row for each column of x and each column of the target."""
         q, k = (places.ravel() for places in np.indices(self.effects.shape))
         return frame_of(
@@ -119,6 +120,12 @@ class Independence:
             for name, value in to_json_value(self).items()
         }
         return json.dumps(content, allow_nan=False)
+
+    def __repr__(self) -> str:
+        return str(self)  # a prompt and a notebook show sentences
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>"
 
     def __str__(self) -> str:
         q, k = self._strongest

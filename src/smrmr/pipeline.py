@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.random import Generator
@@ -25,10 +25,11 @@ from .layers.carriers import find_carriers
 from .layers.panel import choose_panel
 from .layers.panel_ranking import associated_alone
 from .problems import Problem, setting
-from .recipe import Recipe, as_recipe
+from .recipe import Recipe, Settings, as_recipe
 from .rows.checks import check_rows
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
+from .runs.progress import shown
 from .runs.work import Work
 from .selection import Selection, find_pair_grids, find_trends, summarise_for_plots
 from .selection.plot_data import MOST_FEATURES, Shapes
@@ -56,8 +57,9 @@ def select(
     groups: Data = None,
     aggregate: str | None = None,
     coordinates: Data = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
 ) -> Selection:
     """Select features with a controlled false discovery rate.
 
@@ -71,9 +73,9 @@ def select(
         categories must have two levels for knockoffs, or a source that is read by columns, see
         `smrmr.data.open_columns`.
     y
-        Target: n numbers or labels, or (n, q) numbers.
+        Target: n numbers or labels, (n, q) numbers, or events and times of survival.
     recipe
-        What to do; the defaults of `Recipe`.
+        What to do, as a `Recipe`. Single settings may be given by their names instead.
     rng
         Seed or Generator; the only source of randomness. Draws depend on the positions of rows and
         columns: the same seed on rows or columns in another order is another draw.
@@ -91,10 +93,13 @@ def select(
         rows are alike that are close to each other, as it does in row order anyway; nothing else
         depends on them.
     progress
-        Called as ``progress(stage, done, total)``.
+        True draws a bar per stage; a function is called as ``progress(stage, done, total)``.
     run_dir
         Directory for finished blocks of work. A run that was killed goes on from them when it is
         started again with the same data and settings, and gives the same answer.
+    **settings
+        Settings of `Recipe`, such as ``fdr=0.2`` or ``target="survival"``. They win over those of
+        `recipe`; the defaults are those of `Recipe`.
 
     Returns
     -------
@@ -108,18 +113,20 @@ def select(
         coordinates do not match; if the target is constant, or all features are; if covariates
         explain the target; if `recipe` is no `Recipe`, or `run_dir` holds another run. The message
         names columns and says what to change.
+    TypeError
+        If there is no such setting.
 
     Examples
     --------
     Of these 12 features 0 and 5 are true:
 
-    >>> from smrmr import Recipe, select, simulate
+    >>> from smrmr import select, simulate
     >>> data = simulate("1.a", n=80, p=12, random_state=2)
-    >>> found = select(data.X, data.y, Recipe(fdr=0.1))
+    >>> found = select(data.X, data.y, fdr=0.1)
     >>> sorted(found.selected.tolist())
     [0, 5]
     """
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     study = read_study(
         X,
         y,
@@ -134,8 +141,8 @@ def select(
     )
     folder = None if run_dir is None else Path(run_dir)
     about = identity_of(study, recipe.settings, recipe.controller.repeatable, rng) if folder else {}
-    with checkpoints_in(folder, about):
-        return select_from(study, recipe, rng, progress)
+    with checkpoints_in(folder, about), shown(progress) as told:
+        return select_from(study, recipe, rng, told)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from errno import EDQUOT, ENOSPC
 from reprlib import Repr
+from types import FrameType
 from typing import Any
 
 BEGIN, VALUE, END = "\ue000", "\ue001", "\ue002"  # of a setting; `repr` escapes them in other texts
+CALLERS = ("smrmr", "sklearn", "joblib")  # between a user's line and ours
 ANY = "..."  # instead of the repr of a value
 MARKED = re.compile(f"{BEGIN}([\\w.]*){VALUE}([^{BEGIN}{VALUE}{END}]*){END}")
 
@@ -115,9 +117,13 @@ def message_of(error: BaseException) -> str:
     return error.message if isinstance(error, Problem | DataWarning) else str(error)
 
 
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).split(".")[0]
+
+
 def warn(message: str) -> None:
-    """Warn the user, pointing at the line outside the package that called it."""
+    """Warn the user, pointing at their line: outside the package, and what may call it."""
     frame, level = sys._getframe(1), 2
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("smrmr"):
+    while frame.f_back is not None and _package_of(frame) in CALLERS:
         frame, level = frame.f_back, level + 1
     warnings.warn(DataWarning(message), stacklevel=level)

@@ -1,11 +1,15 @@
 """Defines Recipe: every choice of the method, checked when it is made."""
 
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, TypedDict
 
 import numpy as np
 
 from .controllers import Controller, as_control
+from .data.messages import did_you_mean
 from .data.targets.registry import KINDS
 from .decision import ON_EMPTY
 from .features.alike import ALL_PAIRS
@@ -13,6 +17,32 @@ from .problems import Problem, setting
 from .settings import check_choice, check_count, check_jobs, check_level, parse_bytes, write_setting
 
 WORDS = ("auto", "none")  # that stand for cuts
+ELSEWHERE = {"random_state": "rng", "seed": "rng", "alpha": "fdr", "level": "fdr"}
+
+
+class MoreSettings(TypedDict, total=False):
+    """Settings of a `Recipe` as keyword arguments, where `target` names a column."""
+
+    fdr: float
+    control: str | Controller
+    on_empty: str
+    n_features: int | None
+    accuracy: bool
+    panel_size: int | None
+    alike: Any
+    feature_groups: Any
+    always_keep: Any
+    only: Any
+    partners: Any
+    keep_data: bool
+    max_memory: str | int
+    n_jobs: int | None
+
+
+class Settings(MoreSettings, total=False):
+    """Settings of a `Recipe` as keyword arguments."""
+
+    target: str
 
 
 @dataclass(frozen=True)
@@ -89,7 +119,7 @@ class Recipe:
     'knockoffs(penalty=scad)'
     >>> Recipe(fdr=20)
     Traceback (most recent call last):
-    smrmr.problems.Problem: fdr=20 is not a level between 0 and 1, both excluded; 0.2 is common.
+    smrmr.problems.Problem: fdr=20 is not a level between 0 and 1, both excluded; 0.1 is common.
     """
 
     fdr: float = 0.1
@@ -219,12 +249,21 @@ def as_cuts(alike: Any) -> tuple[float, ...]:
     return tuple(cuts)
 
 
-def as_recipe(recipe: Any) -> Recipe:
-    """The recipe itself, or the defaults for None; all else is refused."""
-    if recipe is None:
-        return Recipe()
-    if isinstance(recipe, Recipe):
-        return recipe
-    control = recipe if isinstance(recipe, str) else "knockoffs"
-    cure = f"Put settings into one: recipe=Recipe(control={control!r})."
-    raise Problem(f"{setting('recipe', recipe)} is not a Recipe.", cure=cure)
+def as_recipe(recipe: Any, settings: Mapping[str, Any] = MappingProxyType({})) -> Recipe:
+    """The recipe, or the defaults for None, with settings that were given beside it.
+
+    >>> as_recipe(Recipe(fdr=0.2, alike=0.7), {"fdr": 0.05}) == Recipe(fdr=0.05, alike=0.7)
+    True
+    """
+    if not isinstance(recipe, Recipe | None):
+        kind = "fdr" if isinstance(recipe, Real) else "control"
+        given = recipe if isinstance(recipe, Real | str) else "knockoffs"
+        cure = f"Name the setting, such as {setting(kind, given)}."
+        raise Problem(f"{setting('recipe', recipe)} is not a Recipe.", cure=cure)
+    known = [f.name for f in fields(Recipe)]
+    for name in settings:
+        if name not in known:
+            its = ELSEWHERE.get(name)
+            advice = f" Use {its}." if its else did_you_mean(name, known)
+            raise TypeError(f"there is no argument or setting {name!r}.{advice}")
+    return replace(recipe or Recipe(), **settings)

@@ -287,7 +287,14 @@ class SmRMR(Selector):
         check_is_fitted(self)
         if self.support_.any():
             return super().transform(self._filled(X))
-        said = f"no feature was selected. {self.selection_}"
+        from .report import statement  # takes longer to load than a small fit takes
+
+        why = statement(self.selection_, name_near_misses=False)
+        said = (
+            f"no feature was selected, so that no column is left. {why} What to do: "
+            'on_empty="best" or n_features=10 keep the best, without guarantee; '
+            "print(selector.selection_) names near misses."
+        )
         if self.on_empty == "raise":
             raise ValueError(said)
         warn(said)

@@ -193,7 +193,7 @@ def as_numbers(name: str, values: Any, needed: str) -> NDArray[np.float64]:
 def check_level(level: Any, name: str = "fdr") -> float:
     """Refuse a level outside (0, 1)."""
     possible = isinstance(level, Real) and 0 < float(level) < 1
-    needed = "is not a level between 0 and 1, both excluded; 0.2 is common."
+    needed = "is not a level between 0 and 1, both excluded; 0.1 is common."
     _refuse_unless(possible, name, level, needed)
     return float(level)
 

@@ -63,11 +63,14 @@ def write_outputs(selection: Selection, folder: Path, overwrite: bool = False) -
 
 def write_plan(plan: SamplePlan, folder: Path, overwrite: bool = False) -> Path:
     """Write a plan as a table, as JSON and as a picture, and say where the picture is."""
+    from matplotlib.figure import Figure  # takes half a second to load, so not before
+
     folder = _claimed(folder, PLAN, overwrite)
     with _made_whole(folder, (PLAN, "plan.csv", "plan.png")) as made:
         write_csv(plan.to_frame(), made / "plan.csv")
         (made / PLAN).write_text(json_of(plan, {"power": plan.to_frame()}), encoding="utf-8")
-        figure: Any = plan.plot().figure
+        figure = Figure(layout="constrained")  # of no window, as pyplot's may be
+        plan.plot(figure.subplots())
         figure.savefig(made / "plan.png", dpi=200)
     return folder / "plan.png"
 

@@ -16,7 +16,7 @@ from .columns import Columns, codes_by_appearance
 from .frames import in_pandas
 from .messages import named, quoted, refuse_missing, refuse_other_rows
 from .ranks import average_ranks, settled
-from .scaling import unit_columns, unit_scale
+from .scaling import SAME, unit_columns, unit_scale
 from .sources import Which
 
 FEW_VALUES = 5  # a covariate of no more is taken level by level
@@ -24,7 +24,6 @@ KNOTS = (-1.0, 0.0, 1.0)  # of the linear spline of a number, in normal scores
 ROUNDING = 1e-7  # of a column's length, up to which its residual is rounding alone
 MAX_SPLINE_SHARE = 1 / 5  # of the rows that covariates may take up before numbers become lines
 LEVELS_APART = 2.0  # distance of two levels of a category, in standard deviations over root 2
-SAME = 1e-10  # less than 1, from which correlation on two columns are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,6 +189,12 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
     >>> found.names, found.design.shape, found.levels[-2:]
     (('age', 'batch'), (40, 7), ('a', 'b'))
     """
+    if names := _only_names(given):
+        raise Problem(
+            f"{setting('covariates')} is {quoted(names)}.",
+            f"Give the columns themselves, such as covariates=table[{names!r}], and leave them out "
+            "of X.",
+        )
     columns = _named_columns(given)
     if not columns:
         raise Problem(
@@ -223,6 +228,13 @@ def read_covariates(given: Data, n_rows: int) -> Covariates:
             "information."
         )
     return found
+
+
+def _only_names(given: Data) -> list[str]:
+    """Names where columns are needed; a list of labels is a covariate if it has a row each."""
+    given = [given] if isinstance(given, str) else given
+    alone = isinstance(given, list | tuple) and all(isinstance(name, str) for name in given)
+    return [*given] if alone and len({*given}) == len(given) else []
 
 
 def in_parts(found: Sequence[Covariates], parts: Sequence[Indices]) -> Covariates:

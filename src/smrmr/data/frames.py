@@ -126,12 +126,19 @@ def read_frame(frame: pd.DataFrame) -> tuple[NDArray[Any], Mask]:
             f"columns {named(frame.columns[wrong])} of X hold neither numbers nor categories.",
             cure="Make labels categories: X[c].astype('category') in pandas, cast(pl.Categorical) "
             "in polars, dictionary_encode() in pyarrow; and text that means numbers numbers: "
-            f"pandas.to_numeric(X[c]).{_ids_among(frame.iloc[:, wrong])}",
+            f"pandas.to_numeric(X[c]).{_dates_among(frame.iloc[:, wrong])}"
+            f"{_ids_among(frame.iloc[:, wrong])}",
         )
         values[:, wrong] = np.where(frame.iloc[:, wrong].isna(), np.nan, 0.0)
         gaps = (~np.isfinite(values)).sum(axis=0)
         refuse_all([text, *problems_of_gaps(gaps, frame.columns.__getitem__)])
     return values, nominal
+
+
+def _dates_among(columns: pd.DataFrame) -> str:
+    """What to do about dates and durations, if there are any."""
+    times = any(getattr(dtype, "kind", "O") in "mM" for dtype in columns.dtypes)
+    return " Make dates numbers, such as days from a start." if times else ""
 
 
 def _ids_among(texts: pd.DataFrame) -> str:

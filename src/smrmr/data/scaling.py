@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from ..types import Matrix
 
+SAME = 1e-10  # less than 1, from which correlation on two columns are the same
+
 
 def unit_scale(values: Matrix) -> Matrix:
     """Scale each column (last axis: samples) into [-1, 1], all its coordinates alike.

@@ -28,7 +28,7 @@ from .row_groups import (
     warn_if_constant,
     warn_if_few,
 )
-from .suspicious import warn_about_index, warn_about_repeated_ids
+from .suspicious import warn_about_index, warn_about_repeated_ids, warn_about_target
 from .target import Target, as_outputs, as_target, columns_of, kind_of, take_rows
 
 MAX_VALUES = 2**22  # of features whose dependence on covariates is asked; of more a part is read
@@ -114,6 +114,8 @@ def read_study(
     warn_about_index(
         X, {"y": y, "covariates": covariates, **each, "groups": groups, "coordinates": coordinates}
     )
+    if study.columns.in_memory:
+        warn_about_target(study.columns.found_by, study.target.as_given, study.target.nominal)
     if coordinates is not None:
         study = replace(study, coordinates=read_coordinates(coordinates, study.columns.n_rows))
     if covariates is not None:
@@ -181,6 +183,7 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
     kind, values, covariates = kind_of(study.target), study.target.values, study.covariates
     varies = kind.within_groups and vary_within(values, codes)
     if aggregate is None and varies and features_vary_within(study.columns, codes):
+        _refuse_constant_outputs(study.target, codes)
         warn_if_constant(values, codes)
         return replace(study, row_groups=RowGroups("within", n_groups, codes))
     warn_if_few(n_groups, n_rows)
@@ -194,6 +197,19 @@ def in_groups(study: Study, codes: Indices, aggregate: str | None = None) -> Stu
         RowGroups("means", n_groups),
         coordinates=None if places is None else group_means(places, codes),
     )
+
+
+def _refuse_constant_outputs(target: Target, codes: Indices) -> None:
+    """Refuse outputs that rows of a group do not differ in, beside others that they do."""
+    outputs = columns_of(target)
+    named_values = zip(outputs.names, outputs.values, strict=True)
+    same = [name for name, values in named_values if not vary_within(values, codes)]
+    if target.several and same:
+        raise Problem(
+            f"rows are compared within groups, and {quoted(same)} of y are the same for all rows "
+            "of each group.",
+            f"Ask about them apart from the others, or use {setting('aggregate', 'mean')}.",
+        )
 
 
 def _keeping(study: Study, always_keep: Sequence[str | int]) -> Study:

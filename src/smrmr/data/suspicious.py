@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problems import setting, warn
-from ..types import Data, Indices, Mask, pd
+from ..types import Data, Indices, Mask, Matrix, Vector, pd
 from .frames import is_frame
 from .messages import named
+from .scaling import SAME, unit_columns
 from .sentinels import sentinels
 
 MIN_OTHER_VALUES = 5  # with fewer values off the most frequent one, chance associations are large
@@ -17,6 +18,8 @@ MIN_ROWS_OF_IDS = 20  # with fewer rows, counts are consecutive numbers by chanc
 MAX_COLUMNS_OF_IDS = 5  # more columns like ids are ranks, or were made by a machine
 FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients or plates
 MOST_PER_ID = 10  # rows per patient or plate, on average; with more it may be a class
+MAX_COLUMNS_OF_TARGETS = 5  # more columns that tell the classes apart do so by chance
+ROWS_AT_FIRST = 16  # that a column is compared with the target on
 
 
 Check: TypeAlias = Callable[[NDArray[Any], Mask], Indices]
@@ -58,6 +61,50 @@ def warn_about_repeated_ids(find: Find) -> None:
             "each. If they are, rows are not independent: leave the columns out of X and say which "
             f"rows belong together, {setting('groups', ...)}."
         )
+
+
+def warn_about_target(find: Find, target: Matrix, nominal: bool) -> None:
+    """Name the columns that are the target itself: one of its rows of numbers, or its classes."""
+    kinds = [_same_classes(target[0])] if nominal else [_multiples(numbers) for numbers in target]
+    same = dict.fromkeys(name for check in kinds for name in find(check))
+    if 0 < len(same) <= MAX_COLUMNS_OF_TARGETS:
+        warn(
+            f"columns {named(same)} of X say the same as y. If y is among the features, leave it "
+            f"out of X (of a file by {setting('drop')}): given these columns, no other feature is "
+            "associated with y."
+        )
+
+
+def _same_classes(codes: Vector) -> Check:
+    """Finds columns that have a value of their own for every class."""
+    n = len(codes)
+    _, first, places = np.unique(codes, return_index=True, return_inverse=True)
+    last = n - 1 - np.unique(codes[::-1], return_index=True)[1]
+
+    def check(values: NDArray[Any], _: Mask) -> Indices:
+        heads = values[first]  # of every class
+        apart = (np.sort(heads, axis=0)[1:] != np.sort(heads, axis=0)[:-1]).all(axis=0)
+        likely = np.flatnonzero(apart & (heads == values[last]).all(axis=0))
+        same: Mask = (values[:, likely] == heads[places][:, likely]).all(axis=0)
+        return likely[same]
+
+    return check
+
+
+def _multiples(numbers: Vector) -> Check:
+    """Finds columns of numbers that are these up to scale; few rows rule out nearly all columns."""
+    n = len(numbers)
+    some = np.argsort(numbers)[np.linspace(0, n - 1, min(n, ROWS_AT_FIRST)).astype(np.intp)]
+
+    def like(values: NDArray[Any], rows: Indices) -> Mask:
+        mine = unit_columns(numbers[rows, None])[:, 0]
+        return np.abs(mine @ unit_columns(values[rows])) > 1 - SAME
+
+    def check(values: NDArray[Any], nominal: Mask) -> Indices:
+        likely = np.flatnonzero(like(values, some) & ~nominal)
+        return likely[like(values[:, likely], np.arange(n))]
+
+    return check
 
 
 def _rare(values: NDArray[Any], _: Mask) -> Indices:

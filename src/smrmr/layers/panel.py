@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..conditional.statistics import DEFAULT_STATISTICS, Statistic, as_statistics
+from ..data.messages import named
 from ..data.study import Study
 from ..features.copies import Copies
 from ..features.marginal import MarginalTests
@@ -37,6 +38,9 @@ class Panel:
     features: Indices
     theta: Vector
     accuracy: Accuracy | None = None
+
+    def __repr__(self) -> str:
+        return f"Panel of {len(self.features)} features, by position: {named(self.features)}"
 
 
 def choose_panel(

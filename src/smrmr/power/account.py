@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..data.frames import frame_of
 from ..problems import Problem
 from ..runs.json_values import from_json_value, to_json_value
 from ..settings import check_choice
-from ..types import Indices, Mask, Vector
+from ..types import Indices, Mask, Vector, pd
 from .rates import Crossing, Rate, crossing_of, rate_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class Cell:
     n_rows: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trials:
     """Outcomes of fits to data in which known effects were planted.
 
@@ -153,7 +154,7 @@ class Trials:
         named = self._counts("signals")[self.cell_of == cell, NAMED]
         return rate_of((named > 0).astype(np.float64))
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Power of every cell and layer, as a pandas DataFrame."""
         rows = [
             (cell, layer, self.power(c, layer))
@@ -207,6 +208,13 @@ class Trials:
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise ValueError(f"this is no {cls.__name__} saved by smrmr ({error!r}).") from error
 
+    def __repr__(self) -> str:
+        """What a prompt and a notebook show: the sentences, where arrays would fill pages."""
+        return f"{type(self).__name__}: {self}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(str(self))}</p>{self.to_frame().to_html(index=False)}"
+
     def _counts(self, layer: str) -> NDArray[np.intp]:
         check_choice("layer", layer, LAYERS)
         return np.asarray(self.outcomes[:, LAYERS.index(layer)])
@@ -224,7 +232,7 @@ class Trials:
         return crossing_of(np.array(where), shares, at, sizes)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableCheck(Trials):
     """Whether the level holds on a table, and which effects are found in it.
 
@@ -332,7 +340,7 @@ class TableCheck(Trials):
         shares = [self.cells[c].share for c in cells]
         return self._crossing(cells, shares, layer or layer_of(form), chance)
 
-    def levels(self) -> Any:
+    def levels(self) -> pd.DataFrame:
         """Rates of false findings by layer, as a pandas DataFrame; NaN where they are unknown."""
         attained = [self.attained_fdr(layer) for layer in LAYERS]
         by_chance = [self.any_false(layer) for layer in LAYERS]
@@ -373,7 +381,7 @@ class TableCheck(Trials):
         Parameters
         ----------
         ax
-            Where to draw; a new figure unless given.
+            Where to draw; a new figure of pyplot unless given.
         layer
             As in `power`; by default pairs of effects of pairs, else signals.
 
@@ -393,7 +401,7 @@ class TableCheck(Trials):
         return " ".join(words_of_check(self))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SamplePlan(Trials):
     """Power against the number of rows.
 
@@ -468,7 +476,7 @@ class SamplePlan(Trials):
         Parameters
         ----------
         ax
-            Where to draw; a new figure unless given.
+            Where to draw; a new figure of pyplot unless given.
         layer
             As in `power`; by default pairs of effects of pairs, else signals.
 

@@ -23,11 +23,14 @@ DARKEST_TILE = 0.5  # opacity, at which what stands in a tile can still be read
 
 
 def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
-    """Draw a figure on axes that are given, or on those of a new figure."""
-    if ax is None:
-        from matplotlib.figure import Figure  # takes half a second to load, so not before
+    """Draw a figure on axes that are given, or on those of a new figure of pyplot.
 
-        ax = Figure(layout="constrained").subplots()
+    Notebooks and ``plt.show()`` show figures of pyplot alone.
+    """
+    if ax is None:
+        from matplotlib import pyplot  # takes half a second to load, so not before
+
+        ax = pyplot.subplots(layout="constrained")[1]
     ax.set_title(plot.title, parse_math=False)
     if plot.nothing:
         said = textwrap.fill(plot.nothing, 40)

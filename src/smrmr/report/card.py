@@ -43,6 +43,7 @@ def card(selection: Selection) -> str:
         advice=advice(selection),
         rows=table[:MOST_ROWS].to_dict("records"),
         measured=selection.presentation.MEASURED,
+        alike=alike,
     )
     return text.encode("utf-8", "replace").decode()  # names may hold lone surrogates
 
@@ -74,7 +75,8 @@ def brief(selection: Selection) -> str:
     n, measured = len(selection.selected), selection.presentation.MEASURED
     counted, level = say(selection, "counted"), say(selection, "level")
     sure = "" if selection.decision.guaranteed else ", without guarantee"
-    size = f"of {selection.n_of_interest:,} features {say(selection, 'of_interest')}".strip()
+    features = f"feature{'s' * (selection.n_of_interest != 1)}"
+    size = f"of {selection.n_of_interest:,} {features} {say(selection, 'of_interest')}".strip()
     size = f"{size} and {selection.n_rows:,} rows"
     head = f"Selection: {counted} at {level}{sure}, {size}"
     rows = selection.findings() if n else selection.near_misses(MOST_LINES)
@@ -88,4 +90,10 @@ def brief(selection: Selection) -> str:
 def _line(row: dict[str, Any], measured: str) -> str:
     shape = f", {short(row['shape'])}" if row["shape"] else ""
     numbers = f"{measured.replace('_value', '')} {row[measured]:.2g}, q-value {row['q_value']:.2g}"
-    return f"{short(row['feature'])}: {numbers}{shape}"
+    return f"{short(row['feature'])}{alike(row)}: {numbers}{shape}"
+
+
+def alike(row: dict[str, Any]) -> str:
+    """How many look-alikes a finding represents, besides itself; nothing if there are none."""
+    n = row.get("size", 1) - 1
+    return f" and {n} look-alike{'s' * (n > 1)}" if n else ""

@@ -61,7 +61,7 @@ def plot(
     figure
         Name of the figure.
     ax
-        Where to draw; a new figure unless given.
+        Where to draw; a new figure of pyplot unless given.
     feature
         Of ``"shape"``: name of the feature, or its position in X. Medians with bands from 25% to
         75% and from 10% to 90% of the rows in each bin; boxes if the target has classes or the

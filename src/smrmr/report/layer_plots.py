@@ -6,10 +6,11 @@ from ..selection import Selection
 from ..selection.tables import alone_columns
 from ..types import Indices
 from .features import Figures, by_role
-from .marks import Band, Line, Mark, Plot, Points, Rule, Stems, Tick, short
+from .marks import Band, Line, Mark, Plot, Points, Rule, Tick, short
 from .power_plots import power_plot
 
 MOST_DOTS = 600
+MOST_NAMES = 40  # of features in a panel that fit beside a figure
 MOST_SETS = 12  # credible sets that are drawn
 
 
@@ -113,14 +114,17 @@ def _coefficients_plot(selection: Selection) -> Plot:
         f"{short(selection.names[k])}: coefficient {size:.3g}"
         for k, size in zip(features, theta, strict=True)
     )
-    at = np.arange(1.0, len(features) + 1)
+    at = np.arange(len(features), dtype=np.float64)
+    names = [short(selection.names[k], 24) for k in features]
+    named = tuple(Tick(place, name) for place, name in zip(at, names, strict=True))
     return Plot(
-        "The panel",
-        "feature, in the order of the panel",
+        "The panel, in its order",
         "coefficient",
-        (Stems(at, theta, "selected", tips),),
-        x_limits=(0.0, len(features) + 1.0),
-        y_limits=(0.0, 1.08 * float(theta.max())),
+        "" if len(features) <= MOST_NAMES else "rank in the panel",
+        (Points(theta, at, "selected", tips),),
+        x_limits=(0.0, 1.08 * float(theta.max())),
+        y_ticks=named if len(features) <= MOST_NAMES else None,
+        y_limits=(len(features) - 0.4, -0.6),
     )
 
 

@@ -88,7 +88,7 @@ def averaged(selection: Selection, grid: PairGrid) -> str:
     """What the means of a grid are means of."""
     if grid.is_share:
         return f"share of class {short(grid.target)}"
-    several = f", {grid.target}" if selection.plot_data.n_outputs > 1 else ""
+    several = f", {grid.target}" if selection.plot_data.outputs else ""
     return f"mean of {target_name(selection)}{several}"
 
 

@@ -27,8 +27,8 @@ def shape_plot(selection: Selection, feature: str | int) -> Plot:
     shape = data.shapes[place[0]]
     if len(shape.counts) < 2 and data.values is None:
         return Plot(title, nothing="The groups of rows are too small to be summarised.")
-    if data.n_outputs > 1:
-        target = f"{target}, output {shape.output + 1}"
+    if data.outputs:
+        target = short(data.outputs[shape.output])
     if shape.kind == "bins":
         dots, beyond = _dots(data, place[0], shape)
         summary = _medians(shape, target, tuple(f"around {at:.3g}" for at in shape.at), name)

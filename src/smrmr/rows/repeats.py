@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..data.ranks import settled
-from ..data.scaling import unit_columns
+from ..data.scaling import SAME, unit_columns
 from ..data.study import Study
 from ..types import Indices, Matrix
 from .dependence import MATERIAL
@@ -61,9 +61,10 @@ def repeated_rows(study: Study) -> Repeats:
     if study.row_groups.n_groups:
         return Repeats(study.columns.n_rows)
     features, n = _features(study), study.columns.n_rows
-    sizes = max(
-        (_sizes(values) for values in (features, _with_target(features, study))), key=_n_pairs
-    )
+    tables = [_with_target(features, study)]
+    if not _says_one_thing(features):  # else equal values are those of any rounded column
+        tables.append(features)
+    sizes = max(map(_sizes, tables), key=_n_pairs)
     return Repeats(
         n_rows=n,
         n_equal=int(sizes[sizes > 1].sum()),
@@ -95,6 +96,13 @@ def _features(study: Study) -> Matrix:
 
 def _with_target(features: Matrix, study: Study) -> Matrix:
     return np.hstack([features, study.target.values.reshape(len(features), -1)])
+
+
+def _says_one_thing(features: Matrix) -> bool:
+    """Whether all columns are one, its copies and constants."""
+    unit = unit_columns(features)
+    unit = unit[:, unit.any(axis=0)]
+    return bool((np.abs(unit[:, :1].T @ unit) > 1 - SAME).all())
 
 
 def _sizes(values: Matrix) -> Indices:

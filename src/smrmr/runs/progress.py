@@ -53,6 +53,16 @@ def progress_bars(console: Any = None) -> Iterator[Progress]:
         yield show
 
 
+@contextmanager
+def shown(progress: Progress | bool | None) -> Iterator[Progress | None]:
+    """What to call as work is done: bars for True, nothing for None and False."""
+    if progress is True:
+        with progress_bars() as bars:
+            yield bars
+    else:
+        yield progress or None
+
+
 class ProgressLine:
     """One line on the error stream that grows as work is done; for what is no terminal."""
 

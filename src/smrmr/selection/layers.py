@@ -14,6 +14,7 @@ import numpy as np
 
 from ..conditional.evidence import ConditionalEvidence
 from ..conditional.rules import BenjaminiHochberg, Rule, decide_by_rule
+from ..data.messages import named
 from ..layers.bounds import Bounds
 from ..types import Indices, Vector
 from .pairs import pairs_of, q_values_of_pairs
@@ -49,6 +50,10 @@ class Layer:
     q_values: Vector
     scores: Vector
     tested: Indices
+
+    def __repr__(self) -> str:
+        found = f"{len(self.features)} of {len(self.tested):,} features"
+        return f"Layer {self.name!r}: {found}, by position: {named(self.features)}"
 
     def bounds(self, confidence: float) -> Bounds:
         """Lower bounds on the number of true features of any set.

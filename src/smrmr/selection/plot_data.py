@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..association.associator import Associator
 from ..data.ranks import settled
 from ..data.study import Study
-from ..data.target import Target
+from ..data.target import Target, columns_of
 from ..measures.protocol import Measure
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
@@ -126,8 +126,8 @@ class PlotData:
         Names of the target's classes.
     shapes
         Each of them against the target.
-    n_outputs
-        Number of outputs of the target.
+    outputs
+        Names of the outputs of the target, if there are several.
     values, y
         Their values and the target on at most 500 rows, if the data were to be kept; else None.
     pairs
@@ -138,7 +138,7 @@ class PlotData:
     redundancy: Matrix
     labels: tuple[str, ...]
     shapes: tuple[Shape, ...]
-    n_outputs: int = 1
+    outputs: tuple[str, ...] = ()
     values: Matrix | None = None
     y: Matrix | None = None
     pairs: tuple[PairGrid, ...] = ()
@@ -186,7 +186,7 @@ def summarise_for_plots(
             _to_show(shapes.of(int(k), column))
             for k, column in zip(features, values.T, strict=True)
         ),
-        n_outputs=1 if target.values.ndim == 1 else target.values.shape[1],
+        outputs=columns_of(target).names if target.several else (),
         values=values[rows] if keep_data else None,
         y=target.values[rows] if keep_data else None,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -633,11 +634,11 @@ class Selection:
 
         return explain(self, feature)
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """Every feature with what became of it, as a pandas DataFrame, selected features first."""
         return table_of_features(self)
 
-    def findings(self, layer: str = "signals") -> Any:
+    def findings(self, layer: str = "signals") -> pd.DataFrame:
         """What a layer of the answer names, as a pandas DataFrame, best first.
 
         Parameters
@@ -665,7 +666,7 @@ class Selection:
         return table_of_layer(self, self.layer(layer))
 
     @property
-    def pairs(self) -> Any:
+    def pairs(self) -> pd.DataFrame:
         """Pairs of features that may act together, as a pandas DataFrame, smallest p-value first.
 
         Two features act together if the effect of either depends on the other, given all others;
@@ -681,9 +682,22 @@ class Selection:
         """
         return table_of_pairs(self)
 
+    @overload
+    def at_least(
+        self, features: Mapping[str, Any], confidence: float = CONFIDENCE, layer: str | None = None
+    ) -> pd.DataFrame: ...
+
+    @overload
+    def at_least(
+        self,
+        features: str | int | Sequence[str | int] | Indices | None = None,
+        confidence: float = CONFIDENCE,
+        layer: str | None = None,
+    ) -> int: ...
+
     def at_least(
         self, features: Any = None, confidence: float = CONFIDENCE, layer: str | None = None
-    ) -> Any:
+    ) -> int | pd.DataFrame:
         """At least how many features of a set are true, whatever set is chosen after looking.
 
         The bounds of all sets hold together with this confidence: closed testing with Simes tests
@@ -722,7 +736,7 @@ class Selection:
             return bound_of_answer(self, confidence, "signals" if layer is None else layer)
         return bounds_of_sets(self, features, confidence, "associated" if layer is None else layer)
 
-    def markers(self, layer: str = "signals") -> Any:
+    def markers(self, layer: str = "signals") -> pd.DataFrame:
         """For each class the features of a layer that mark it, as a pandas DataFrame.
 
         A row per class and feature, in the order of classes, smallest p-value first: the feature is
@@ -772,7 +786,7 @@ class Selection:
         alone = layer == "associated"
         return frame_of(alone_markers(self) if alone else self.presentation.markers(self))
 
-    def near_misses(self, most: int = 10) -> Any:
+    def near_misses(self, most: int = 10) -> pd.DataFrame:
         """The best of what was not selected, as a pandas DataFrame; these are no findings.
 
         Of knockoffs these are features that beat theirs, of tests those of smallest p-value; those
@@ -830,7 +844,7 @@ class Selection:
         alone = self.layer("associated").q_values[features] <= self.fdr
         return np.asarray(order[np.argsort(~alone, kind="stable")][:most])
 
-    def groups(self) -> Any:
+    def groups(self) -> pd.DataFrame:
         """All groups of two or more features, copies too, as a DataFrame, smallest q first.
 
         ``at_least_associated`` is the bound of `at_least`, with 90% confidence for all together.

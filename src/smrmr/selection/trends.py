@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from ..data.ranks import average_ranks
 from ..data.study import Study
-from ..data.target import Target
+from ..data.target import Target, columns_of
 from ..types import Indices, Mask, Matrix, Vector
 from .plot_data import FEWEST_ROWS, Shape, Shapes, rounded
 
@@ -123,8 +124,9 @@ def find_trends(
     else:
         ranks = _centred_ranks(study.target.values.reshape(study.target.n_rows, -1).T)
         known = Shapes(study.target) if known is None else known
+        outputs = columns_of(study.target).names
         pairs = [
-            _describe_by_number(known.of(int(k), x), x, ranks)
+            _describe_by_number(known.of(int(k), x), x, ranks, outputs)
             for k, x in zip(features, columns, strict=True)
         ]
         shapes, correlation = zip(*pairs, strict=True) if pairs else [()] * 2
@@ -194,13 +196,15 @@ def _is_step(medians: Vector, rows: Vector, line: Vector) -> bool:
     return bool(within <= FLAT * total and within <= rows @ (medians - line) ** 2 / 2)
 
 
-def _describe_by_number(shape: Shape, x: Vector, target_ranks: Matrix) -> tuple[str, float]:
+def _describe_by_number(
+    shape: Shape, x: Vector, target_ranks: Matrix, outputs: Sequence[str]
+) -> tuple[str, float]:
     """Shape of a feature against a target of numbers, and Spearman's correlation of the two."""
     scale = float(np.abs(shape.quantiles).max(initial=0.0)) or 1.0  # so that nothing overflows
     _, low, middle, high, _ = (shape.quantiles / scale).T
     word = classify_shape(middle, shape.counts, high - low)
     if len(target_ranks) > 1 and word != UNCLEAR:
-        word = f"output {shape.output + 1} {word}"
+        word = f"{outputs[shape.output]} {word}"
     return word, float(_centred_ranks(x[None])[0] @ target_ranks[shape.output])
 
 

@@ -6,14 +6,14 @@ import os
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Unpack
 
 from ..data.messages import named
 from ..data.study import Study
 from ..pipeline import groups_from
 from ..power.account import Cell, TableCheck
 from ..problems import Problem
-from ..recipe import Recipe, as_recipe
+from ..recipe import Recipe, Settings, as_recipe
 from ..selection import Selection
 from ..types import Data, Progress
 from .effects import STRENGTHS, Effects
@@ -38,8 +38,9 @@ def check(
     n_fits: int = 60,
     minutes: float | None = None,
     precision: float = 0.1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
 ) -> TableCheck:
     """Measure, on your own features, how many findings are false and which effects are found.
 
@@ -74,10 +75,12 @@ def check(
     precision
         Half the length of a confidence interval from which on a rate needs no more fits.
     progress
-        Called as ``progress("trials", done, total)``.
+        True draws a bar; a function is called as ``progress("trials", done, total)``.
     run_dir
         Directory for finished fits: a check that was interrupted goes on from them when it is
         started again with the same data and settings, and gives the same numbers.
+    **settings
+        Settings of `Recipe`, such as ``fdr=0.2``; they win over those of `recipe`.
 
     Returns
     -------
@@ -97,7 +100,7 @@ def check(
     >>> found.any_false().n, found.power(1).n
     (3, 3)
     """
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     study = read_table(X, y, recipe, covariates, groups, aggregate)
     effects = Effects(forms, strengths, n_effects, plant_on)
     budget = Budget(n_fits, minutes, precision)
@@ -114,7 +117,7 @@ def check_selection(
     covariates: Data = None,
     groups: Data = None,
     aggregate: str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     **how: Any,
 ) -> TableCheck:
@@ -172,7 +175,7 @@ def check_from(
     seed: int,
     effects: Effects,
     budget: Budget,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
 ) -> TableCheck:
     """Check a table of checked data; see `check`."""

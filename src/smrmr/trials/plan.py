@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ..pipeline import groups_from
 from ..power.account import SamplePlan
 from ..problems import Problem, setting
-from ..recipe import Recipe, as_recipe
+from ..recipe import Recipe, Settings, as_recipe
 from ..types import Data, Progress
 from .copula import Copula
 from .effects import Effects
@@ -46,8 +46,9 @@ def plan(
     n_fits: int = 60,
     minutes: float | None = None,
     precision: float = 0.1,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
+    **settings: Unpack[Settings],
 ) -> SamplePlan:
     """How many rows it takes to find effects: power against the number of rows.
 
@@ -78,7 +79,7 @@ def plan(
         50, 100, 200 and 400.
     forms, strengths, n_effects, plant_on
         Effects to plant, as in `check`.
-    n_fits, minutes, precision, progress, run_dir
+    n_fits, minutes, precision, progress, run_dir, **settings
         As in `check`.
 
     Returns
@@ -98,7 +99,7 @@ def plan(
     >>> found.to_frame()["n_rows"].unique().tolist()
     [30, 60]
     """
-    recipe = as_recipe(recipe)
+    recipe = as_recipe(recipe, settings)
     effects = Effects(forms, strengths, n_effects, plant_on)
     source: Pilot | Simulated
     if X is None:

@@ -23,6 +23,7 @@ from ..problems import Problem, setting
 from ..recipe import Recipe
 from ..runs.blocks import open_pool, run_blocks
 from ..runs.checkpoints import checkpoints_in, without_checkpoints
+from ..runs.progress import shown
 from ..runs.work import Work
 from ..selection import Selection
 from ..selection.pairs import n_selected_pairs, pairs_of
@@ -105,7 +106,7 @@ def run_trials(
     recipe: Recipe,
     seed: int,
     budget: Budget,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     run_dir: str | os.PathLike[str] | None = None,
     **about: Any,
 ) -> Any:
@@ -128,8 +129,9 @@ def run_trials(
         planted = [list(astuple(cell)) for cell in empty.cells]
         identity = source.identity(recipe, seed) | about
         identity |= {"planted": planted, "precision": budget.precision}
-    work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
-    with checkpoints_in(None if run_dir is None else Path(run_dir), identity):
+    folder = None if run_dir is None else Path(run_dir)
+    with checkpoints_in(folder, identity), shown(progress) as told:
+        work = Work(recipe.n_jobs, parse_bytes(recipe.max_memory), told)
         return _run(empty, source, recipe, int(seed), budget, work)
 
 

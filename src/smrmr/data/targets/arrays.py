@@ -16,6 +16,9 @@ from ..ranks import settled
 
 def read_array(y: Data, name: str = "y") -> tuple[NDArray[Any], bool]:
     """The array behind y, one column as a vector, and whether it holds labels, not numbers."""
+    if y is None or isinstance(y, str):
+        column = f", such as {name}=table[{y!r}], and leave it out of X" if y else ""
+        raise Problem(f"{name} is {y!r}.", f"Give the column itself, a value per row{column}.")
     refuse_sparse_or_masked(y, name)
     if hasattr(y, "iloc") and y.ndim == 2 and y.shape[1] == 1:
         y = y.iloc[:, 0]

@@ -29,7 +29,10 @@ class Numbers:
     def read(self, y: Data) -> Target:
         """Numbers that vary; the kind goes by their columns."""
         numbers = read_numbers(y)
-        return Target(Outputs.alias if numbers.ndim == 2 else Numbers.alias, numbers)
+        if numbers.ndim == 1:
+            return Target(Numbers.alias, numbers)
+        names = tuple(map(str, getattr(y, "columns", ())))
+        return Target(Outputs.alias, numbers, outputs=names if len({*names}) == len(names) else ())
 
     def check(self, target: Target) -> None:
         """Take any numbers."""
@@ -51,7 +54,7 @@ class Numbers:
     def columns(self, target: Target) -> TargetColumns:
         """Every column of the numbers."""
         outputs = np.atleast_2d(target.values.T)
-        names = tuple(f"output {i}" for i in range(1, len(outputs) + 1))
+        names = target.outputs or tuple(f"output {i}" for i in range(1, len(outputs) + 1))
         return TargetColumns(names if len(outputs) > 1 else ("target",), outputs)
 
     def loadings(self, target: Target, rng: Generator) -> Vector:

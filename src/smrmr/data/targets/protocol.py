@@ -34,6 +34,8 @@ class Target:
         Names of classes in the user's own order, where y is a category.
     name
         That of y, if it has one.
+    outputs
+        Names of several outputs, where y is a table that names each differently.
     """
 
     kind: str
@@ -42,6 +44,7 @@ class Target:
     derived_from: Matrix | None = None
     categories: tuple[str, ...] = ()
     name: str = ""
+    outputs: tuple[str, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -57,6 +60,13 @@ class Target:
     def several(self) -> bool:
         """Whether every sample has several numbers."""
         return self.values.ndim == 2
+
+    @property
+    def as_given(self) -> Matrix:
+        """What was given of the samples, (q, n): outputs, numbers of classes, times and events."""
+        if self.derived_from is not None:
+            return self.derived_from
+        return self.values.reshape(self.n_rows, -1).T
 
     @property
     def vectors(self) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...problems import Problem, setting, warn
 from ...types import Data, Indices, Mask, Matrix, Vector, pd
-from ..messages import refuse_missing
+from ..messages import named, refuse_missing
 from ..ranks import settled
 from ..row_groups import vary_within
 from .events import counted_by_r, events_of
@@ -251,7 +251,7 @@ def _two_columns(y: Data) -> dict[str, NDArray[Any]]:
     columns = {str(name): y.iloc[:, k].to_numpy() for k, name in enumerate(y.columns)}
     if len(columns) != 2:
         raise Problem(
-            f"survival has {len(columns)} columns ({', '.join(columns)}).",
+            f"survival has {len(columns)} columns ({named(columns)}).",
             "An event and a time are needed.",
             "Rows that enter late (left truncation) are not supported: leave them out.",
         )

@@ -34,7 +34,7 @@ def best_plot(selection: Selection) -> Plot:
     return Plot(
         "The smallest p-values",
         f"rank by p-value ({said})",
-        "-log10 p",
+        "-log10 p, down for negative effects" if down.any() else "-log10 p",
         tuple(marks),
         x_limits=(0.0, len(drawn) + 1.0),
         y_limits=(

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..stores import Store
@@ -38,11 +39,12 @@ def keep_lines(commits, store, repository=ROOT, cases=tuple(CASES)):
     """Append a line for every commit that has none."""
     store.begin()
     for commit in commits:
-        shown = "--pretty=format:%H %cI"
-        name, date = git(repository, "show", "--no-patch", shown, commit).decode().split()
+        shown = git(repository, "show", "--no-patch", "--pretty=format:%H %ct", commit)
+        name, seconds = shown.decode().split()
         if (name[:N_DIGITS],) in store.done():
             print(f"{name[:N_DIGITS]} has a line.")
             continue
+        date = datetime.fromtimestamp(int(seconds), UTC).isoformat()
         line = {"commit": name[:N_DIGITS], "date": date}
         store.append([line | ratios(repository, name, cases)])
 

@@ -25,10 +25,14 @@ def badge(percent: float) -> dict[str, object]:
 
 
 def main(measured: Path) -> None:
-    """Read the report of coverage in JSON, and write the badge."""
+    """Read the report of coverage in JSON, write the badge, and print what it counts."""
     totals = json.loads(measured.read_text(encoding="utf-8"))["totals"]
     text = json.dumps(badge(totals["percent_covered"]))
     (ROOT / WRITTEN).write_text(f"{text}\n", encoding="utf-8")
+    print(
+        f"{totals['covered_lines']:,} of {totals['num_statements']:,} lines run "
+        f"({totals['percent_covered']:.2f}%), {totals['excluded_lines']:,} are not counted"
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 # without stored bytecode, every worker and every process of a test compiles all files anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow test-oldest test-newest lint format figures docs links bench dist clean
+.PHONY: demo test test-slow test-oldest test-newest lint format figures docs links bench bench-commits coverage dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
@@ -30,6 +30,11 @@ test-oldest: $(VENV)-oldest/installed
 # The newest of everything.
 test-newest: $(VENV)-newest/installed
 	$(VENV)-newest/bin/pytest $(FAST)
+
+# the share of lines of src that the fast tests run; less than pyproject.toml asks for is an error
+coverage: $(VENV)/installed-coverage
+	$(BIN)/pytest $(FAST) --cov --cov-report=term-missing:skip-covered --cov-report=json
+	$(BIN)/python tools/coverage_badge.py coverage.json
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -63,6 +68,11 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed.rows
 	$(BIN)/python -m benchmarks.speed.against
 	$(BIN)/python -m benchmarks.speed.startup
+
+# a line of speed for HEAD, and the table of the docs that shows the newest lines
+bench-commits: $(VENV)/installed
+	$(BIN)/python -m benchmarks.speed.commits
+	$(BIN)/python -m docs.fill
 
 # built, checked and tried out in environments of their own
 dist: $(VENV)/installed-dist
@@ -103,5 +113,5 @@ $(VENV)-newest/installed: pyproject.toml
 clean:
 	rm -rf $(VENV) $(VENV)-oldest $(VENV)-newest dist docs/_build docs/api docs/gallery \
 		docs/_static/figures docs/_static/summary.md docs/_static/yardstick.md \
-		.mypy_cache .ruff_cache .pytest_cache .hypothesis
+		.mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage coverage.json
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -49,6 +49,8 @@ WORDS = (
     "status",
     "version",
     "setting",
+    "commit",
+    "date",
 )  # other columns hold numbers
 
 

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.report.against import against, rivals
+from benchmarks.report.commits import commits
 from benchmarks.report.groups import groups_tables
 from benchmarks.report.tables import claims
 from benchmarks.report.yardstick import sizes, yardstick
+from benchmarks.speed.commits import open_lines
 from benchmarks.stores import read_stores
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +27,7 @@ BLOCKS = {
     "groups": groups_tables,
     "against": against,
     "rivals": rivals,
+    "commits": commits,
 }  # by the comment that opens them
 BLOCK = re.compile(f"(?<=<!-- )({'|'.join(BLOCKS)}) -->\n.*?(?=<!-- end -->)", flags=re.DOTALL)
 
@@ -40,7 +43,8 @@ def block_named(name: str) -> str:
 
 @cache
 def stored() -> dict[str, Any]:
-    return read_stores(ROOT / "results")
+    results = ROOT / "results"
+    return read_stores(results) | {"commits": open_lines(results).frame()}
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
@@ -18,11 +19,22 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 EXTRAS = PROJECT["optional-dependencies"]
 TESTED = ("test", "files")  # extras that make test-oldest installs
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+OF_A_FILE = (  # an address of a file of the repository
+    r"https://(?:img.shields.io/endpoint\?url=https://)?[\w.]+/smrmr/smrmr/"
+    r"(?:(?:blob/)?main/|actions/)([^#]+?)(?:/badge.svg)?(?:#.+)?"
+)
+BADGES = ["tests", "docs", "PyPI", "Python", "coverage", "licence"]
+COVERAGE = runpy.run_path(str(ROOT / "tools" / "coverage_badge.py"))
 TOLD = [*sorted(ROOT.glob("*.md")), ROOT / ".github" / "PULL_REQUEST_TEMPLATE.md"]
 
 
 def read(name):
     return (ROOT / name).read_text(encoding="utf-8")
+
+
+def exists(path):
+    """Whether there is this file; a workflow's address leaves out the folder of settings."""
+    return (ROOT / path).exists() or (ROOT / ".github" / path).exists()
 
 
 def bounds(operator):
@@ -65,9 +77,34 @@ def test_the_readme_leads_somewhere_on_a_package_index():
     found = re.findall(r'(?:\]\(|src=")([^)"\s]+)', text)
     assert len(found) > 15
     for address in found:
-        path = re.fullmatch(r"https://[\w.]+/smrmr/smrmr/(?:blob/)?main/([^#]+)(#.+)?", address)
+        path = re.fullmatch(OF_A_FILE, address)
         assert address.startswith("https://")
-        assert "smrmr/smrmr/" not in address or (path and (ROOT / path[1]).exists()), address
+        assert "smrmr/smrmr/" not in address or (path and exists(path[1])), address
+
+
+def test_the_badges_stand_on_one_line_and_say_what_is_so():
+    """Oracle: the classifiers, the licence and the limit of coverage in pyproject.toml."""
+    (line,) = (line for line in read("README.md").splitlines() if "[![" in line)
+    assert re.findall(r"!\[(\w+)\]", line) == BADGES
+    first, last = python_versions()[0], python_versions()[-1]
+    assert f"badge/python-{first}%20to%20{last}-blue" in line
+    assert f"badge/licence-{PROJECT['license'].replace('-', '--')}-blue" in line
+    assert f"main/{COVERAGE['WRITTEN']}" in line
+    shown = json.loads(read(COVERAGE["WRITTEN"]))
+    percent = int(shown["message"].removesuffix("%"))
+    assert 95 <= COVERAGE["threshold"]() <= percent <= 100
+    assert shown == COVERAGE["badge"](percent)
+
+
+@pytest.mark.parametrize(
+    ("percent", "message", "color"),
+    [(94.99, "94%", "red"), (95.0, "95%", "brightgreen"), (97.6, "97%", "brightgreen")],
+)
+def test_the_badge_of_coverage_never_promises_too_much(percent, message, color):
+    """By hand: rounded down, and red below the limit."""
+    badge = COVERAGE["badge"](percent)
+    assert (badge["message"], badge["color"]) == (message, color)
+    assert badge["schemaVersion"] == 1
 
 
 def test_the_oldest_versions_tested_are_those_promised():

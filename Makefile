@@ -8,7 +8,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 # without stored bytecode, every worker and every process of a test compiles all files anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow test-oldest test-newest lint format figures docs links bench dist clean
+.PHONY: demo test test-slow test-oldest test-newest test-r lint format figures docs links bench dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
@@ -30,6 +30,10 @@ test-oldest: $(VENV)-oldest/installed
 # The newest of everything.
 test-newest: $(VENV)-newest/installed
 	$(VENV)-newest/bin/pytest $(FAST)
+
+# the R package in r/, against the Python one of this tree
+test-r: $(VENV)/installed
+	RETICULATE_PYTHON=$(abspath $(BIN)/python) tools/check_r.sh
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -101,11 +101,22 @@ from_python <- function(value) {
 table_from_python <- function(table) {
   columns <- lapply(from_python(table), function(column) {
     switch(column$kind,
-      text = as.character(vapply(column$values, function(t) if (is.null(t)) NA_character_ else t, "")),
-      logical = as.logical(readBin(column$values, "integer", length(column$values) / 4, endian = "little")),
-      integer = readBin(column$values, "integer", length(column$values) / 4, endian = "little"),
-      double = readBin(column$values, "double", length(column$values) / 8, endian = "little")
+      text = vapply(column$values, text_or_na, "", USE.NAMES = FALSE),
+      logical = as.logical(from_bytes(column$values, "integer")),
+      integer = from_bytes(column$values, "integer"),
+      double = missing_as_na(from_bytes(column$values, "double"))
     )
   })
-  as.data.frame(columns, stringsAsFactors = FALSE, check.names = FALSE, optional = TRUE)
+  as.data.frame(columns, stringsAsFactors = FALSE, optional = TRUE)
+}
+
+text_or_na <- function(text) if (is.null(text)) NA_character_ else text
+
+from_bytes <- function(bytes, type) {
+  readBin(bytes, type, length(bytes) / c(integer = 4, double = 8)[[type]], endian = "little")
+}
+
+missing_as_na <- function(values) {
+  values[is.nan(values)] <- NA
+  values
 }

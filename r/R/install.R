@@ -1,7 +1,5 @@
-ENVIRONMENT <- "r-smrmr" # virtual environment of install_smrmr()
-
 install_smrmr <- function(source = "git+https://github.com/smrmr/smrmr", python = NULL,
-                          envname = ENVIRONMENT) {
+                          envname = "r-smrmr") {
   if (!reticulate::virtualenv_exists(envname)) {
     reticulate::virtualenv_create(envname, python = python, packages = character())
   }

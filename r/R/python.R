@@ -4,8 +4,9 @@
 
 .onLoad <- function(libname, pkgname) {
   chosen <- Sys.getenv("RETICULATE_PYTHON") != ""
-  if (!chosen && reticulate::virtualenv_exists(ENVIRONMENT)) {
-    reticulate::use_virtualenv(ENVIRONMENT, required = FALSE)
+  made <- formals(install_smrmr)$envname
+  if (!chosen && reticulate::virtualenv_exists(made)) {
+    reticulate::use_virtualenv(made, required = FALSE)
   }
 }
 

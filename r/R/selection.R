@@ -32,7 +32,7 @@ print.smrmr_selection <- function(x, n = 10, digits = 3, ...) {
   findings <- as.data.frame(x)
   if (nrow(findings)) {
     columns <- c("feature", "p_value_alone", "p_value", "W", "q_value", "direction", "higher_in",
-                 "lower_in", "partner", "shape", "credible_set")
+                 "lower_in", "partner", "shape", "size")
     empty <- vapply(findings, function(column) all(is.na(column) | column == ""), NA)
     findings <- findings[intersect(columns, names(findings)[!empty])]
     cat("\n")

@@ -18,6 +18,7 @@ from smrmr import SmRMR
 from smrmr.problems import message_of, render
 
 OF_FIT = ("aggregate", "coordinates")
+NOT_SETTINGS = ("fdr", "answer", "keep", "memory")  # an argument in R, or of `transform` alone
 NAMES_IN_R = {"random_state": "seed"}
 EXPECTED = (ValueError, TypeError, ImportError, OSError)  # of wrong input; others are faults
 
@@ -89,8 +90,8 @@ def _in_r(value: Any) -> str:
 
 def settings() -> list[str]:
     """Names of the settings that `select` takes besides what its signature in R names."""
-    own = [name for name in signature(SmRMR).parameters if name not in ("fdr", "memory", "target")]
-    return ["target", *own, *OF_FIT]
+    own = [name for name in signature(SmRMR).parameters if name not in NOT_SETTINGS]
+    return [*own, *OF_FIT]
 
 
 def select(X: Any, y: Any, covariates: Any, groups: Any, settings: Mapping[str, Any]) -> Any:

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the R package of r/ and runs R CMD check on it, in a folder of its own. Warnings are
-# errors. What R needs is installed from Debian's packages where that is possible.
+# Builds the R package of r/, runs R CMD check on it, where warnings are errors, and the R blocks
+# of docs/r.md, in a folder of its own. What R needs is installed from Debian's packages where that is possible.
 # RETICULATE_PYTHON names the Python that has smrmr.
 set -eu
 
@@ -36,6 +36,7 @@ if ! command -v pdflatex >/dev/null; then
     manual=--no-manual
 fi
 R CMD check $manual smrmr_*.tar.gz || { cat smrmr.Rcheck/tests/*.fail 2>/dev/null; exit 1; }
+R_LIBS="$work/smrmr.Rcheck" Rscript "$here/tools/run_r_blocks.R" "$here/docs/r.md"
 if grep -q '^Status:.*\(WARNING\|ERROR\)' smrmr.Rcheck/00check.log; then
     echo "R CMD check has warnings." >&2
     exit 1

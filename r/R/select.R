@@ -6,19 +6,19 @@ select <- function(x, ...) {
 
 select.default <- function(x, y, covariates = NULL, groups = NULL, fdr = 0.1, ...) {
   x <- as_features(x)
-  y <- as_target(y)
-  if (is.atomic(covariates) && is.null(dim(covariates)) && !is.null(covariates)) {
-    covariates <- data.frame(covariate = covariates, row.names = names(covariates))
-  }
-  covariates <- as_table(covariates)
   beside <- list(y = y, covariates = covariates, groups = groups)
   for (name in names(beside)) {
     check_row_names(x, beside[[name]], name)
   }
   settings <- c(list(fdr = fdr), as_settings(list(...), colnames(x)))
+  y <- as_target(y, settings$target)
   if (inherits(y, "Surv")) {
     settings$target <- "survival"
   }
+  if (is.atomic(covariates) && is.null(dim(covariates)) && !is.null(covariates)) {
+    covariates <- list(covariate = covariates)
+  }
+  covariates <- as_table(covariates)
   settings <- named_dict(lapply(settings, setting_to_python))
   found <- call_python(
     bridge()$select,
@@ -35,6 +35,7 @@ select.formula <- function(x, data, covariates = NULL, groups = NULL, fdr = 0.1,
   if (length(x) != 3) {
     fail("the formula has no target. Write it as y ~ . or y ~ a + b.")
   }
+  data <- as.data.frame(data) # which may be another kind of one, with columns by other rules
   covariates <- columns_of(covariates, data)
   groups <- columns_of(groups, data)
   y <- eval(x[[2]], data, environment(x))
@@ -49,7 +50,7 @@ select.formula <- function(x, data, covariates = NULL, groups = NULL, fdr = 0.1,
 }
 
 select.SummarizedExperiment <- function(x, y, covariates = NULL, groups = NULL, fdr = 0.1,
-                                        assay = 1, ...) {
+                                        assay = 1, annotation = NULL, ...) {
   if (!requireNamespace("SummarizedExperiment", quietly = TRUE)) {
     fail("the package SummarizedExperiment is needed to read such an object.")
   }
@@ -64,15 +65,17 @@ select.SummarizedExperiment <- function(x, y, covariates = NULL, groups = NULL, 
   found <- select.default(
     t(values), y, columns_of(covariates, about), one_column(columns_of(groups, about)), fdr, ...
   )
+  if (!is.null(annotation)) {
+    about_features <- as.data.frame(SummarizedExperiment::rowData(x), optional = TRUE)
+    found <- annotate(found, rownames(x), columns_of(annotation, about_features)[[1]])
+  }
   found$call <- match.call()
   found
 }
 
 # Features as a numeric matrix or a data frame whose columns have names that differ.
 as_features <- function(x) {
-  if (!is.data.frame(x)) {
-    x <- as_numbers(x)
-  }
+  x <- if (is.data.frame(x)) as.data.frame(x) else as_numbers(x)
   if (is.null(colnames(x))) {
     colnames(x) <- paste0("V", seq_len(ncol(x)))
   }
@@ -106,12 +109,15 @@ as_numbers <- function(x) {
   values
 }
 
-as_target <- function(y) {
+as_target <- function(y, target = NULL) {
   if (inherits(y, "Surv") && !identical(attr(y, "type"), "right")) {
     fail(
       "y is a Surv object of type \"", attr(y, "type"), "\". Only right-censored times are ",
       "supported: Surv(time, event)."
     )
+  }
+  if (identical(target, "ordinal") && is.factor(y) && !is.ordered(y)) {
+    fail("y is a factor without an order. Use factor(y, levels = c(...), ordered = TRUE).")
   }
   if (is.character(y) || is.factor(y) || is.numeric(y) || is.logical(y) || is.data.frame(y)) {
     return(as_table(y))
@@ -124,7 +130,7 @@ as_target <- function(y) {
 
 # Tables beside x: matrices get names of columns, lists become data frames.
 as_table <- function(data) {
-  if (is.list(data) && !is.data.frame(data)) {
+  if (is.list(data)) {
     data <- as.data.frame(data, optional = TRUE)
   }
   if (is.matrix(data) && !inherits(data, "Surv") && is.null(colnames(data))) {
@@ -227,7 +233,7 @@ given_row_names <- function(data) {
   if (is.data.frame(data)) {
     return(if (.row_names_info(data) > 0) row.names(data))
   }
-  if (is.null(dim(data))) names(data) else rownames(data)
+  if (is.list(data)) NULL else if (is.null(dim(data))) names(data) else rownames(data)
 }
 
 some_names <- function(names) {

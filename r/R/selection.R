@@ -12,6 +12,13 @@ as_selection <- function(found, call) {
   ) |> remember(found)
 }
 
+# The same, whose tables say more of features than their names.
+annotate <- function(object, names, texts) {
+  known <- !is.na(texts)
+  about <- setting_to_python(setNames(as.character(texts[known]), names[known]))
+  as_selection(call_python(in_python(object)$with_annotations, about = about), object$call)
+}
+
 remember <- function(object, found) {
   object$cache$found <- found
   object
@@ -30,16 +37,18 @@ in_python <- function(object) {
 print.smrmr_selection <- function(x, n = 10, digits = 3, ...) {
   writeLines(strwrap(x$statement, 80))
   findings <- as.data.frame(x)
-  if (nrow(findings)) {
-    columns <- c("feature", "p_value_alone", "p_value", "W", "q_value", "direction", "higher_in",
-                 "lower_in", "partner", "shape", "size")
-    empty <- vapply(findings, function(column) all(is.na(column) | column == ""), NA)
-    findings <- findings[intersect(columns, names(findings)[!empty])]
-    cat("\n")
-    print(head(findings, n), digits = digits, row.names = FALSE)
-    if (nrow(findings) > n) {
-      cat("... and", nrow(findings) - n, "more: as.data.frame() has all.\n")
-    }
+  if (!nrow(findings)) {
+    findings <- table_from_python(bridge()$table(call_python(in_python(x)$near_misses)))
+    cat("\nThe closest, which are no findings:")
+  }
+  columns <- c("feature", "annotation", "p_value_alone", "p_value", "W", "q_value", "direction",
+               "higher_in", "lower_in", "partner", "shape", "size")
+  empty <- vapply(findings, function(column) all(is.na(column) | column == ""), NA)
+  shown <- findings[intersect(columns, names(findings)[!empty])]
+  cat("\n")
+  print(head(shown, n), digits = digits, row.names = FALSE)
+  if (nrow(shown) > n) {
+    cat("... and", nrow(shown) - n, "more: as.data.frame() has all.\n")
   }
   invisible(x)
 }
@@ -55,6 +64,7 @@ print.summary.smrmr_selection <- function(x, ...) {
     own = "single features that do", pairs = "act together with another",
     panel = "panel to predict with"
   )
+  x$call[[1]] <- quote(select)
   cat("Call:", deparse1(x$call), "\n")
   cat(x$size$n_rows, "rows,", x$size$n_features, "features, target:", x$size$target, "\n\n")
   for (layer in names(x$layers)) {
@@ -107,7 +117,7 @@ plot.smrmr_selection <- function(x, layer = "associated", n = 20, xlab = "effect
 # The same tests at another level, without a new fit.
 update.smrmr_selection <- function(object, fdr, ...) {
   found <- call_python(in_python(object)$at, fdr = setting_to_python(fdr))
-  as_selection(found, match.call())
+  as_selection(found, object$call)
 }
 
 explain <- function(object, ...) {

@@ -49,6 +49,11 @@ test_that("Surv that is not right-censored is refused", {
   expect_match(said(select(numbers(), y)), "Only right-censored")
 })
 
+test_that("stages need an order", {
+  y <- factor(rep(c("low", "high"), n / 2))
+  expect_match(said(select(numbers(), y, target = "ordinal")), "factor without an order. Use factor")
+})
+
 test_that("warnings of Python are warnings of R", {
   x <- numbers()
   counts <- rep(1:3, n / 3) + 0

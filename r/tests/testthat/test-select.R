@@ -95,6 +95,12 @@ test_that("a SummarizedExperiment is read by its columns", {
   expect_like_python(found, oracle)
   found <- select(experiment, experiment$y, covariates = ~age, groups = experiment$plate, assay = 2)
   expect_like_python(found, oracle)
+  SummarizedExperiment::rowData(experiment)$symbol <- c(NA, paste0("SYM", 2:25))
+  annotated <- select(experiment, "y", annotation = "symbol", fdr = 0.9)
+  table <- as.data.frame(annotated, layer = "all")
+  expect_identical(table$annotation[match(c("g1", "g7"), table$feature)], c("", "SYM7"))
+  expect_output(print(annotated), "SYM5")
+  expect_match(explain(annotated, "SYM7"), "^g7")
   expect_match(said(select(experiment, "wrong")), "there is no column wrong. There are y, age, plate")
 })
 
@@ -103,4 +109,14 @@ test_that("a sparse matrix is one of numbers", {
   y <- x[, 5] + 0.1 * rnorm(n)
   sparse <- Matrix::Matrix(x, sparse = TRUE)
   expect_identical(as.data.frame(select(sparse, y)), as.data.frame(select(x, y)))
+})
+
+test_that("other kinds of data frames and names of rows that repeat are taken", {
+  d <- data.frame(numbers(), y = numbers()[, 5] + rnorm(n))
+  odd <- structure(d, class = c("other_frame", "data.frame"))
+  registerS3method("[", "other_frame", function(x, ...) stop("by other rules"))
+  expect_identical(as.data.frame(select(y ~ ., odd)), as.data.frame(select(y ~ ., d)))
+  age <- setNames(rnorm(n), rep(c("a", "b"), n / 2))
+  expect_warning(found <- select(y ~ ., data.frame(d, row.names = paste0("r", 1:n)), age), "other|names")
+  expect_match(found$statement, "adjusted for covariate")
 })

@@ -8,6 +8,13 @@ test_that("the example finds what acts on its outcome", {
   expect_output(print(summary(found)), "signals that add to all others: 5")
 })
 
+test_that("an empty answer shows what came close", {
+  set.seed(4)
+  empty <- select(numbers(), rnorm(n))
+  expect_identical(nrow(as.data.frame(empty)), 0L)
+  expect_output(print(empty), "The closest, which are no findings:\n *feature")
+})
+
 test_that("layers are tables", {
   expect_identical(row.names(as.data.frame(found)), as.character(1:5))
   expect_identical(nrow(as.data.frame(found, layer = "all")), 150L)

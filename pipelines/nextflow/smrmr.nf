@@ -1,5 +1,5 @@
 // Which features of a table are associated with a target: a process to include in a workflow.
-// Not tested: nextflow was not at hand. The command is tested, the syntax around it is not.
+// Not tested: nextflow was not at hand. Groovy parses it, and the options of the command exist.
 //
 //   include { SMRMR_SELECT } from './smrmr.nf'
 //

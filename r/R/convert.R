@@ -13,6 +13,9 @@ data_to_python <- function(data) {
     return(pandas()$DataFrame(named_dict(lapply(columns, vector_to_python))))
   }
   if (is.data.frame(data)) {
+    if (all(vapply(data, function(v) is.double(v) && is.null(attributes(v)), NA))) {
+      return(matrix_to_python(as.matrix(data))) # thousands of columns one by one take seconds
+    }
     columns <- lapply(data, vector_to_python)
     names(columns) <- names(data)
     return(pandas()$DataFrame(named_dict(columns)))

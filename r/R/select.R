@@ -76,6 +76,9 @@ select.SummarizedExperiment <- function(x, y, covariates = NULL, groups = NULL, 
 # Features as a numeric matrix or a data frame whose columns have names that differ.
 as_features <- function(x) {
   x <- if (is.data.frame(x)) as.data.frame(x) else as_numbers(x)
+  if (ncol(x) == 0) {
+    fail("x has no columns. Features are needed beside the target.")
+  }
   if (is.null(colnames(x))) {
     colnames(x) <- paste0("V", seq_len(ncol(x)))
   }

@@ -25,6 +25,7 @@ test_that("text among features, and names that repeat, are told by name", {
   x <- numbers()
   colnames(x)[2] <- "g1"
   expect_match(said(select(x, d$y)), "the same name: g1")
+  expect_match(said(select(y ~ ., d["y"])), "x has no columns")
   expect_match(said(select(matrix(letters, 13), 1:13)), "matrix of character")
 })
 

@@ -8,7 +8,7 @@ INSTALL := -m pip install --quiet --disable-pip-version-check
 # without stored bytecode, every worker and every process of a test compiles all files anew
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test test-slow test-oldest test-newest lint format figures docs links bench bench-commits coverage dist clean
+.PHONY: demo test test-slow test-oldest test-newest test-r lint format figures docs links bench bench-commits coverage dist clean
 
 demo: $(VENV)/installed
 	$(BIN)/smrmr demo
@@ -35,6 +35,10 @@ test-newest: $(VENV)-newest/installed
 coverage: $(VENV)/installed-coverage
 	$(BIN)/pytest $(FAST) --cov --cov-report=term-missing:skip-covered --cov-report=json
 	$(BIN)/python tools/coverage_badge.py coverage.json
+
+# the R package in r/, against the Python one of this tree
+test-r: $(VENV)/installed
+	RETICULATE_PYTHON=$(abspath $(BIN)/python) tools/check_r.sh
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

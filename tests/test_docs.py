@@ -20,7 +20,8 @@ FILL = runpy.run_path(str(ROOT / "docs" / "fill.py"))
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 AT_ONCE = ("README.md", "index.md", "start.md")  # the others take minutes: make docs runs them
 TABLES_WRITTEN = ("path:_static/summary.md", "path:_static/yardstick.md")  # by make figures
-NOT_RUN = {"console", "text", "toml", "json", "bibtex"}  # languages of blocks beside those run
+# languages of blocks beside those run; make test-r runs those of R
+NOT_RUN = {"console", "text", "toml", "json", "bibtex", "r", "yaml", "groovy"}
 
 
 @pytest.mark.parametrize(

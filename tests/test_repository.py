@@ -68,6 +68,11 @@ def test_the_changelog_begins_with_this_version():
     assert versions[0] == smrmr.__version__
 
 
+def test_the_r_package_has_this_version():
+    found = re.findall(r"^Version: (.+)$", read("r/DESCRIPTION"), re.MULTILINE)
+    assert found == [smrmr.__version__]
+
+
 def test_the_readme_leads_somewhere_on_a_package_index():
     """Oracle: files of the repository, by the addresses that the build puts in."""
     hook = tomllib.loads(read("pyproject.toml"))["tool"]["hatch"]["metadata"]["hooks"]

@@ -1,0 +1,4 @@
+library(testthat)
+library(smrmr)
+
+test_check("smrmr")

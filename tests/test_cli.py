@@ -160,6 +160,8 @@ def test_options_and_settings_files_name_every_choice_of_the_recipe():
     [
         (["--target", "y", "--target", "x1"], "--target was given 2 times. Give it once."),
         (["--target=y", "--fdr", "0.1", "--fdr=0.2"], "--fdr was given 2 times"),
+        (["--target", "y", "--groups", ""], "--groups was given no value"),
+        (["--target", "y", "--only="], "--only was given no value"),
         (["--target", "y", "--jobs", "0"], "--jobs 0 is not a number"),
         (["--target", "y", "--measure", "magic"], "--measure magic is not known"),
         (["--target", "y", "--screening", "split(half=1)"], "split has no setting half"),

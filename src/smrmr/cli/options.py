@@ -46,7 +46,7 @@ WHERE_AND_HOW = ("jobs", "scheduler", "json", "quiet", "out", "overwrite")  # no
 
 
 class EachOptionOnce(TyperCommand):
-    """Refuses an option that is given twice, of which the last would win unseen.
+    """Refuses an option that is given twice, of which the last would win unseen, or as empty text.
 
     Its messages name its options, and errors that users can mend are one line.
     """
@@ -66,7 +66,7 @@ class EachOptionOnce(TyperCommand):
         super().format_help(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Count the options before they are read."""
+        """Count the options before they are read, and look at what they hold."""
         for option in self.params:
             if option.param_type_name != "option" or option.multiple:
                 continue
@@ -74,7 +74,15 @@ class EachOptionOnce(TyperCommand):
             if len(given) > 1:
                 name = given[0].split("=")[0]
                 raise typer.BadParameter(f"{name} was given {len(given)} times. Give it once.", ctx)
-        return super().parse_args(ctx, args)
+        left = super().parse_args(ctx, args)
+        for option in self.params:
+            given = ctx.params.get(str(option.name))
+            if given == "" or (isinstance(given, list | tuple) and "" in given):
+                name = max(option.opts, key=len)
+                raise typer.BadParameter(
+                    f"{name} was given no value. Give one, or leave it out.", ctx
+                )
+        return left
 
 
 @cache

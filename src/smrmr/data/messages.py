@@ -67,16 +67,21 @@ def position_of(name: Any, known: Sequence[str], argument: str = "", what: str =
     return list(known).index(str(name))
 
 
+def repeated(names: Iterable[Any]) -> list[Any]:
+    """The names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
 def say_repeated(names: Iterable[Any]) -> str:
     """Say which names are not different; nothing if all are."""
-    found = [name for name, count in Counter(names).items() if count > 1]
+    found = repeated(names)
     return f"{quoted(found)} appear more than once. Each must be different." if found else ""
 
 
 def refuse_repeated(names: Iterable[Any], what: str) -> None:
     """Refuse names that are not all different; `what` says whose they are."""
-    if repeated := say_repeated(names):
-        raise Problem(f"{what} {repeated}")
+    if said := say_repeated(names):
+        raise Problem(f"{what} {said}")
 
 
 def refuse_all(problems: Sequence[Problem]) -> None:

@@ -53,6 +53,8 @@ def did_you_mean(name: str, known: Iterable[Any]) -> str:
 def position_of(name: Any, known: Sequence[str], argument: str = "", what: str = "feature") -> int:
     """Place of a feature by its name, or the place itself; `argument` is whose it is."""
     whose = f"{setting(argument)}: " if argument else ""
+    if isinstance(name, list):
+        raise Problem(f"{whose}{name!r} are several. One {what} is needed.")
     if isinstance(name, Integral):
         if str(name) in known and list(known).index(str(name)) != int(name):
             raise Problem(

@@ -652,8 +652,9 @@ def test_notebooks_and_show_know_the_figures(cases):
     held = pyplot.get_fignums()
     plot(cases["continuous"], "relevance", Figure().subplots())
     assert pyplot.get_fignums() == held
-    ax = plot(cases["continuous"], "relevance")
+    ax = cases["continuous"].plot()
     assert pyplot.gca() is ax
+    assert ax.get_title() == "Every feature alone"
     assert len(pyplot.get_fignums()) == len(held) + 1
 
 

@@ -176,6 +176,13 @@ def test_unknown_settings_are_refused(settings, said):
             call(X, Y, **settings)
 
 
+def test_a_selection_is_checked_by_its_own_settings():
+    found = smrmr.select(X, Y)
+    for name, said in (("fdr", r"\.at\(0\.2\)"), ("n_fit", "Did you mean 'n_fits'")):
+        with pytest.raises(TypeError, match=f"check has no argument '{name}'.*{said}"):
+            found.check(X, Y, **{name: 2})
+
+
 X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30.0)
 APART = Associations(np.array([0.5, 0.2]), np.eye(2), "continuous")
 RAGGED = [[1.0, 0.2], [0.2]]
@@ -195,6 +202,10 @@ WRONG_CALLS = {
     "survival as rows": (
         lambda: smrmr.select(X, (Y, Y > 9), target="survival"),
         r"survival has 30 columns \(.* and 25 more\)",
+    ),
+    "several to explain": (
+        lambda: smrmr.select(X, Y).explain(["x0", "x1"]),
+        r"\['x0', 'x1'\] are several\. One feature is needed",
     ),
     "control as recipe": (lambda: smrmr.select(X, Y, KnockoffFilter()), "is not a Recipe"),
     "W as text": (lambda: paper.decide("x", 0.1), "W='x'.*One importance per feature"),

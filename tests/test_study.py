@@ -283,3 +283,12 @@ def test_outputs_that_groups_share_are_refused_beside_others(rng):
         read_study(X, y, groups=donor)
     assert read_study(X, y, groups=donor, aggregate="mean").columns.n_rows == 15
     assert read_study(X, y[["dose"]], groups=donor).row_groups.comparison == "within"
+
+
+def test_columns_of_one_name_are_warned_of(rng):
+    """1 and "1" are one name in an answer too."""
+    X, y = rng.normal(size=(20, 3)), rng.normal(size=20)
+    for names in (["a", "b", "a"], [1, "b", "1"]):
+        with pytest.warns(UserWarning, match=rf"names '{names[0]}' of columns of X appear more"):
+            read_study(pd.DataFrame(X, columns=names), y)
+    read_study(pd.DataFrame(X, columns=["a", "b", "c"]), y)

@@ -15,7 +15,7 @@ from .frames import in_pandas, is_frame, problems_of_gaps, read_frame
 from .messages import refuse_all
 from .sentinels import CONFIRMED
 from .sources import ColumnSource, SparseColumns, as_source, subset
-from .suspicious import Check, warn_about_columns
+from .suspicious import Check, warn_about_columns, warn_about_names
 
 MIN_ROWS = 4
 COLUMNS_AT_ONCE = 4096  # whose values are looked at together, at most
@@ -172,6 +172,7 @@ def as_columns(X: Data) -> Columns:
     elif is_frame(X) and hasattr(X, "columns"):
         values, nominal = read_frame(X)
         columns = Columns(_plain(values), tuple(map(str, X.columns)), nominal)
+        warn_about_names(columns.names or ())
     else:
         columns = _from_array(X)
     n, p = columns.n_rows, columns.n_columns

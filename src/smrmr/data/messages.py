@@ -53,6 +53,8 @@ def did_you_mean(name: str, known: Iterable[Any]) -> str:
 def position_of(name: Any, known: Sequence[str], argument: str = "", what: str = "feature") -> int:
     """Place of a feature by its name, or the place itself; `argument` is whose it is."""
     whose = f"{setting(argument)}: " if argument else ""
+    if isinstance(name, list):
+        raise Problem(f"{whose}{name!r} are several. One {what} is needed.")
     if isinstance(name, Integral):
         if str(name) in known and list(known).index(str(name)) != int(name):
             raise Problem(
@@ -67,16 +69,21 @@ def position_of(name: Any, known: Sequence[str], argument: str = "", what: str =
     return list(known).index(str(name))
 
 
+def repeated(names: Iterable[Any]) -> list[Any]:
+    """The names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
 def say_repeated(names: Iterable[Any]) -> str:
     """Say which names are not different; nothing if all are."""
-    found = [name for name, count in Counter(names).items() if count > 1]
+    found = repeated(names)
     return f"{quoted(found)} appear more than once. Each must be different." if found else ""
 
 
 def refuse_repeated(names: Iterable[Any], what: str) -> None:
     """Refuse names that are not all different; `what` says whose they are."""
-    if repeated := say_repeated(names):
-        raise Problem(f"{what} {repeated}")
+    if said := say_repeated(names):
+        raise Problem(f"{what} {said}")
 
 
 def refuse_all(problems: Sequence[Problem]) -> None:

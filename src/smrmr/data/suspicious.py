@@ -1,6 +1,6 @@
 """Warns about data that are likely to mislead: rare values, ids, other indices."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..problems import setting, warn
 from ..types import Data, Indices, Mask, Matrix, Vector, pd
 from .frames import is_frame
-from .messages import named
+from .messages import named, quoted, repeated
 from .scaling import SAME, unit_columns
 from .sentinels import sentinels
 
@@ -50,6 +50,15 @@ def warn_about_columns(find: Find, n_columns: int, confirmed: bool = False) -> N
             "of a range once. They are tested as features now. If they are ids, drop the columns "
             f"(of a file: {setting('id', ids[0])} names the rows, {setting('drop', [ids[0]])} "
             "leaves it out)."
+        )
+
+
+def warn_about_names(names: Sequence[str]) -> None:
+    """Name the columns that answers cannot tell apart."""
+    if found := repeated(names):
+        warn(
+            f"names {quoted(found)} of columns of X appear more than once, and an answer cannot "
+            "tell such columns apart. Give each a name of its own."
         )
 
 

@@ -30,7 +30,7 @@ REPORT_PARTS: dict[str, ReportParts] = {"tests": conditional, "knockoffs": knock
 
 def plot(
     selection: Selection,
-    figure: str,
+    figure: str = "associated",
     ax: Axes | None = None,
     *,
     feature: str | int | tuple[str | int, str | int] | None = None,
@@ -59,7 +59,7 @@ def plot(
     selection
         What `smrmr.select` returned.
     figure
-        Name of the figure.
+        Name of the figure; effects and p-values of all features alone unless given.
     ax
         Where to draw; a new figure of pyplot unless given.
     feature

@@ -866,7 +866,7 @@ class Selection:
 
     def plot(
         self,
-        figure: str,
+        figure: str = "associated",
         ax: Axes | None = None,
         *,
         feature: str | int | tuple[str | int, str | int] | None = None,

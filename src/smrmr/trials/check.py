@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from typing import Any, Unpack
 
-from ..data.messages import named
+from ..data.messages import did_you_mean, named
 from ..data.study import Study
 from ..pipeline import groups_from
 from ..power.account import Cell, TableCheck
@@ -122,6 +122,12 @@ def check_selection(
     **how: Any,
 ) -> TableCheck:
     """Check the table that a selection is of, by its own settings; see `Selection.check`."""
+    known = [f.name for kind in (Effects, Budget) for f in fields(kind)]
+    for name in set(how) - {*known}:
+        advice = did_you_mean(name, known)
+        if name in {f.name for f in fields(Recipe)}:
+            advice = " Settings are those of the selection; .at(0.2) gives another level."
+        raise TypeError(f"check has no argument {name!r}.{advice}")
     recipe = replace(_recipe_of(selection) if recipe is None else recipe, fdr=selection.fdr)
     study = read_table(X, y, recipe, covariates, groups, aggregate)
     _refuse_other(selection, study)

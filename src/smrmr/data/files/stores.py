@@ -152,7 +152,8 @@ def _read_old_anndata(library: Any, path: Path, layer: str | None) -> Table:
 
 def _no_matrix(path: Path, layer: str | None, layers: Iterable[str]) -> Problem:
     what = {None: "X", "raw": "raw matrix"}.get(layer, f"layer {layer!r}")
-    cure = f"Name another with {setting('layer')}, or none for X."
+    instead = "a layer" if layer is None else "another, or none for X,"
+    cure = f"Name {instead} by {setting('layer')}."
     return Problem(f"{path} has no {what}.", cure=cure + did_you_mean(layer or "", layers))
 
 

@@ -359,7 +359,7 @@ def test_a_table_that_looks_like_survival_is_warned_of(rng):
             with pytest.warns(UserWarning, match=f"{names[0]!r} and {names[1]!r}.*'survival'"):
                 assert read_study(X, table).target.kind == "multi-output"
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
+        warnings.simplefilter("error", UserWarning)
         for names, columns in (
             (("died", "weight"), (event, time)),  # a name is no time
             (("sick", "months"), (event, time)),  # no event

@@ -174,7 +174,7 @@ def test_values_beyond_a_limit(limits, expected, ending, tmp_path):
 def test_limits_in_european_tables_and_with_features_in_rows(tmp_path):
     """Oracle: the same cells, with decimal commas, turned."""
     frame = FRAME.set_axis([f"s{i}" for i in range(N)]).T.astype(object)
-    frame = frame.map(lambda value: str(value).replace(".", ","))
+    frame = frame.astype(str).apply(lambda column: column.str.replace(".", ",", regex=False))
     frame.loc["b", "s3"] = "<0,5"
     frame.to_csv(tmp_path / "d.csv", sep=";", index_label="gene")
     data = read_data(tmp_path / "d.csv", "y", transpose=True, limits="limit")

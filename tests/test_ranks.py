@@ -81,7 +81,8 @@ def test_settled_values_are_equal_where_they_tie(columns, rng):
     """Oracle: SciPy, which ranks settled values as they are; whoever ties has one of its values."""
     values = NEAR_TIES[columns](rng) * (1 - 1e-13 * rng.random((1, 30)))
     found = settled(values, axis=0)
-    assert_array_equal(rankdata(found, axis=0), average_ranks(values, axis=0))
+    scale = 2.0**-1000 if columns == "huge" else 1.0  # the sums of SciPy 1.10 overflow
+    assert_array_equal(rankdata(found * scale, axis=0), average_ranks(values, axis=0))
     assert all(np.isin(mine, given).all() for mine, given in zip(found.T, values.T, strict=True))
     assert_array_equal(settled(found, axis=0), found)
 

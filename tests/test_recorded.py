@@ -16,6 +16,7 @@ import pytest
 import recorded
 import recorded_tests
 
+NEAR = {"hsic": (1e-8, 1e-7)}  # absolute, relative: NumPy 1.25 with SciPy 1.10 moves it by 1e-9
 LEAST = 1e-290  # smaller p-values hang on whether one of those combined is cut off at 1e-300
 
 
@@ -34,9 +35,10 @@ def test_recorded_p_values(case, stored_tests, tmp_path):
     found, expected = recorded_tests.computed(case, tmp_path), stored_tests[case]
     assert found["selected"] == expected["selected"]
     for name in ("p", "alone", "q"):
-        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=1e-10)
+        near, alike = NEAR.get(case, (1e-10, 1e-9))
+        np.testing.assert_allclose(found[name], expected[name], rtol=0, atol=near)
         above = [np.maximum(p, LEAST) for p in (found[name], expected[name])]
-        np.testing.assert_allclose(*above, rtol=1e-9)
+        np.testing.assert_allclose(*above, rtol=alike)
 
 
 @pytest.mark.parametrize("case", recorded.CASES)

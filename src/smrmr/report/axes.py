@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ COLOURS = {
     "kept": "#8fb0dd",
     "rule": "#40444c",
 }
+ISOLATES = dict.fromkeys(map(ord, "\u2068\u2069"))  # matplotlib, which knows none, may draw boxes
 DARKEST_TILE = 0.5  # opacity, at which what stands in a tile can still be read
 
 
@@ -31,6 +33,7 @@ def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
         from matplotlib import pyplot  # takes half a second to load, so not before
 
         ax = pyplot.subplots(layout="constrained")[1]
+    plot = without_isolates(plot)
     ax.set_title(plot.title, parse_math=False)
     if plot.nothing:
         said = textwrap.fill(plot.nothing, 40)
@@ -59,6 +62,24 @@ def draw_axes(plot: Plot, ax: Axes | None) -> Axes:
     ):
         ax.legend(frameon=False)
     return ax
+
+
+def without_isolates(drawn: Any) -> Any:
+    r"""The same figure, or part of it, without the marks that isolate names in a page.
+
+    Examples
+    --------
+    >>> without_isolates(Tick(1.0, "\u2068É\u2069")).label
+    'É'
+    """
+    if isinstance(drawn, str):
+        return drawn.translate(ISOLATES)
+    if isinstance(drawn, tuple):
+        return tuple(map(without_isolates, drawn))
+    if not is_dataclass(drawn):
+        return drawn
+    parts = {field.name: without_isolates(getattr(drawn, field.name)) for field in fields(drawn)}
+    return replace(drawn, **parts)  # type: ignore[type-var]
 
 
 def _name_upright(rule: Rule, ax: Axes) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from ..data.messages import position_of
-from ..report.statement import statement
 from ..report.words import say
 from ..selection import Selection
 from .folders import Entry, NotThere
@@ -43,7 +42,7 @@ def listed(found: Selection) -> dict[str, Any]:
     rows = [[_written(cell) for cell in row] for row in table[shown][:MOST].itertuples(index=False)]
     return {
         "level": found.fdr,
-        "statement": statement(found),
+        "count": say(found, "counted"),
         "heads": [name.replace("_", "-" if name == "q_value" else " ") for name in shown],
         "rows": rows,
         "more": max(0, len(table) - MOST),

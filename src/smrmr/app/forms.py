@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 from .folders import Entry, files_of
@@ -64,7 +65,7 @@ def settings_from(fields: list[tuple[str, str]], table: Entry) -> dict[str, Any]
         settings["na"] = [mark.strip() for mark in said.get("na", "").split(",") if mark.strip()]
         settings["pheno"] = _second_file(said.get("pheno", ""), said.get("pheno_sheet", ""), table)
     if "fdr" in said:
-        settings["fdr"] = _number(said["fdr"])
+        settings["fdr"] = _level(said["fdr"])
     if "cure" in said:
         cure = json.loads(said["cure"])
         settings = change(settings, str(cure["name"]), cure["value"])
@@ -76,11 +77,11 @@ def _typed(name: str, text: str) -> Any:
     return int(text) if name in WHOLE and text.isdecimal() else text
 
 
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"the level {text!r} is no number. Give one such as 0.1.") from None
+def _level(text: str) -> float:
+    with suppress(ValueError):
+        if 0 < float(text) < 1:
+            return float(text)
+    raise ValueError(f"the level {text!r} is no number between 0 and 1. Give one such as 0.1.")
 
 
 def _second_file(name: str, sheet: str, table: Entry) -> str:

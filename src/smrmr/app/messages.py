@@ -10,15 +10,23 @@ from typing import Any
 from ..problems import ANY, MARKED, Problem, as_argument, message_of, render
 from .settings import LISTS, READING
 
+MISSING = {  # what is done about gaps, by the values of an option
+    "drop-columns": "leave out columns with gaps",
+    "drop-rows": "leave out rows with gaps",
+    "impute-median": "fill gaps with the median",
+    "impute-mean": "fill gaps with the mean",
+    "impute-mode": "fill gaps with the most frequent value",
+}
+LIMITS = {"limit": "read <0.5 as 0.5", "half": "read <0.5 as half of it"}
 LABELS: dict[str, Callable[[Any], str]] = {  # what a button says, by setting
     "drop": lambda name: f"leave out {name}",
     "annotation": lambda name: f"{name} describes and is no value",
     "na": lambda mark: "these are values" if mark == "none" else f"read {mark} as missing",
     "id": lambda name: f"{name} holds the ids of samples",
     "transpose": lambda _: "features are in rows",
-    "missing": lambda how: f"missing values of features: {how}",
+    "missing": lambda how: MISSING.get(how, how),
     "missing_target": lambda how: f"rows without a target: {how}",
-    "limits": lambda how: f"values such as <0.5: {how}",
+    "limits": lambda how: LIMITS.get(how, how),
     "decimal": lambda mark: f"decimal mark {mark}",
     "sep": lambda mark: f"columns are parted by {mark}",
     "encoding": lambda name: f"encoding {name}",
@@ -37,7 +45,9 @@ NAMED = {  # where a message gives no value to choose
     "header_row": "the row of the header",
     "transpose": "“features are in rows”",
     "max_memory": "memory",
+    "missing": "what to do about gaps:",
 }
+LISTED = {"missing": MISSING, "limits": LIMITS}  # whose values a message may name after them
 MARKS_OF_TARGET = {"target": "target_type"}  # an argument of `select`, which reading calls otherwise
 
 
@@ -81,7 +91,10 @@ def cures_in(message: str) -> tuple[Cure, ...]:
     cures = []
     for name, text in MARKED.findall(message):
         called, value = _called(name), _value(text)
-        if called in LABELS and value is not None:
+        if value is None:
+            named = [one for one in LISTED.get(called, ()) if one in message]
+            cures += [Cure(called, one, _label(called, one)) for one in named]
+        elif called in LABELS:
             cures.append(Cure(called, value, _label(called, value)))
     return tuple(dict.fromkeys(cures))
 

@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from ..data.study import read_study
 from ..types import pd
 from .folders import Entry
 from .messages import Note, notes_of
-from .settings import ROLES, Settings, known_of_rows, reading, recipe_of
+from .settings import ROLES, Settings, known_of_rows, reading, target_kind
 
 MOST_SHOWN = 12  # columns that are shown unless they have a role
 MOST_TEXT = 20  # columns of text that are shown beside them
@@ -62,7 +63,8 @@ def read(table: Entry) -> dict[str, Any]:
     columns, notes = _columns(file, settings)
     checked, more = _checked(file, settings)
     kinds = [note.kind for note in (*notes, *more)]
-    known = {note.text: note for note in (*notes, *more)}  # reading twice says some things twice
+    said = [replace(n, text=n.text.replace(str(file), file.name)) for n in (*notes, *more)]
+    known = {note.text: note for note in said}  # reading twice says some things twice
     return {
         "rows": 0,
         "features": 0,
@@ -167,11 +169,10 @@ def _checked(file: Path, settings: Settings) -> tuple[dict[str, Any], list[Note]
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            recipe = recipe_of(settings)
             data = read_data(file, **reading(settings))
             notes += [Note("note", said) for said in data.notes]
             known = known_of_rows(data, settings)
-            study = read_study(data.X, target=recipe.target, **known)
+            study = read_study(data.X, target=target_kind(settings), **known)
         except EXPECTED as error:
             return {}, [*notes, *_problems(error, settings), *_warnings(warned)]
     kind = study.target.kind
@@ -183,9 +184,13 @@ def _checked(file: Path, settings: Settings) -> tuple[dict[str, Any], list[Note]
 def _problems(error: BaseException, settings: Settings) -> list[Note]:
     """What is wrong, without that no target was chosen yet, which the page asks for anyway."""
     parts = getattr(error, "parts", ()) or (error,)
-    if not (settings.get("target") or settings.get("time")):
-        parts = [one for one in parts if getattr(one, "argument", "") != "target"]
-    return [note for one in parts for note in notes_of("problem", one)]
+    chosen = settings.get("target") or settings.get("time")
+    return [
+        note
+        for one in parts
+        for note in notes_of("problem", one)
+        if chosen or note.cures or getattr(one, "argument", "") != "target"
+    ]
 
 
 def _warnings(warned: list[warnings.WarningMessage]) -> list[Note]:

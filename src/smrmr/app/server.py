@@ -30,6 +30,7 @@ from .folders import (
     size_of,
 )
 from .forms import role_of, settings_from
+from .messages import LIMITS, MISSING
 from .preview import preview
 from .queue import ANSWER, SAID, WAITING, Queue, progress_of, warnings_of
 from .settings import command, python_lines
@@ -88,6 +89,7 @@ class Page:
                 Route("/", told(self.home)),
                 Route("/app.js", self.own_file),
                 Route("/app.css", self.own_file),
+                Route("/favicon.ico", self.nothing),
                 Route("/upload", told(self.upload), methods=["PUT"]),
                 Route("/examples/{study}", told(self.example), methods=["POST"]),
                 Route("/tables/{id}", told(self.table)),
@@ -113,9 +115,9 @@ class Page:
         yield
         await run_in_threadpool(self.queue.stop)
 
-    def show(self, name: str, status: int = 200, **known: Any) -> Response:
+    def show(self, template: str, status: int = 200, **known: Any) -> Response:
         """A page from its template."""
-        text = self.texts.get_template(name).render(**known)
+        text = self.texts.get_template(template).render(**known)
         content = text.encode("utf-8", "replace")  # names may hold lone surrogates
         return Response(content, status, media_type="text/html; charset=utf-8")
 
@@ -125,6 +127,10 @@ class Page:
     async def own_file(self, request: Request) -> Response:
         """The script or the style of the page."""
         return FileResponse(Path(__file__).parent / "pages" / request.url.path.strip("/"))
+
+    async def nothing(self, _: Request) -> Response:
+        """No picture of the page: browsers ask for one."""
+        return Response(status_code=204)
 
     async def home(self, _: Request) -> Response:
         """Where tables come in, and what was done before."""
@@ -184,7 +190,7 @@ class Page:
         roles = {column["name"]: role_of(column["name"], about["settings"]) for column in found["columns"]}
         known = {"files": [path.name for path in files_of(table)], "levels": LEVELS}
         known |= {"second": Path(about["settings"].get("pheno", "").partition(":")[0]).name}
-        settings = about["settings"]
+        settings, known["missing"], known["limits"] = about["settings"], MISSING, LIMITS
         return self.show(
             "table.html", table=table, about=about, found=found, roles=roles, all_roles=ROLES,
             settings=settings, **known,

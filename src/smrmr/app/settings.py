@@ -5,9 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..recipe import Recipe
+if TYPE_CHECKING:
+    from ..recipe import Recipe
 
 Settings: TypeAlias = Mapping[str, Any]
 """Choices by the names of the command's options; what is left out is its default."""
@@ -57,10 +58,16 @@ def reading(settings: Settings) -> dict[str, Any]:
     return {"target": target, **how} if target else how
 
 
+def target_kind(settings: Settings) -> str:
+    """How the target is read."""
+    return "survival" if settings.get("event") else settings.get("target_type") or "auto"
+
+
 def recipe_of(settings: Settings) -> Recipe:
     """What to do."""
-    kind = "survival" if settings.get("event") else settings.get("target_type") or "auto"
-    return Recipe(fdr=settings.get("fdr", Recipe.fdr), target=kind)
+    from ..recipe import Recipe  # takes long to load
+
+    return Recipe(fdr=settings.get("fdr", Recipe.fdr), target=target_kind(settings))
 
 
 def known_of_rows(data: Any, settings: Settings) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def warn_about_columns(find: Find, n_columns: int, confirmed: bool = False) -> N
         warn(
             f"columns {named(ids)} look like sample ids: they count the rows, or hold every number "
             "of a range once. If they are ids, drop the columns (of a file by "
-            f"{setting('id')} or {setting('drop')}), for ids of sorted rows pass for features."
+            f"{setting('id')} or {setting('drop', ids)}), for ids of sorted rows pass for features."
         )
 
 

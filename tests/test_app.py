@@ -15,9 +15,12 @@ import pytest
 from starlette.testclient import TestClient
 
 import smrmr
-from smrmr.app.folders import NotThere, safe_name
+from smrmr.app.folders import Entry, NotThere, safe_name
+from smrmr.app.forms import settings_from
 from smrmr.app.guard import Guard
+from smrmr.app.preview import read
 from smrmr.app.server import Page
+from smrmr.app.settings import reading
 from smrmr.data import read_data
 
 HOST = "http://127.0.0.1:8000"
@@ -262,7 +265,7 @@ def test_files_that_cannot_be_read_are_refused_before_they_are_sent(client):
     assert "the format 'docx' is not known" in sent.text
 
 
-@pytest.mark.parametrize("identity", ["%2e%2e%2f", "x", "20200101-000000-aaaaaa", "a%2fb"])
+@pytest.mark.parametrize("identity", ["x", "20200101-000000-aaaaaa", "a%2fb"])
 def test_there_are_no_other_folders(client, identity):
     assert client.get(f"/tables/{identity}").status_code == 404
     assert client.get(f"/runs/{identity}/report").status_code == 404
@@ -291,22 +294,44 @@ def odd():
     return frame.assign(y=rng.normal(size=40).round(3))
 
 
-def test_oddities_have_buttons_for_their_cures(client):
-    """Oracle: with the proposed changes `read_data` finds nothing wrong."""
-    address = table_of(client, "odd.csv", odd())
-    shown = post(client, address, [("role:y", "target"), ("do", "look")]).text
-    labels = re.findall(r'<button name="cure" value="([^"]*)">([^<]*)</button>', shown)
-    known = dict((label, value.replace("&#34;", '"')) for value, label in labels)
-    assert {"read -999 as missing", "these are values", "leave out note"} <= {*known}
-    assert "disabled" in re.search(r'<button class="main"[^>]*>', shown)[0]
-    for label in ("read -999 as missing", "leave out note"):
-        shown = post(client, address, [("cure", known[label])]).text
-    assert "fill gaps with the median" in shown
-    labels = re.findall(r'<button name="cure" value="([^"]*)">([^<]*)</button>', shown)
-    (fill,) = (v.replace("&#34;", '"') for v, text in labels if "the median" in text)
-    shown = post(client, address, [("cure", fill)]).text
-    assert "disabled" not in re.search(r'<button class="main"[^>]*>', shown)[0]
-    assert "note problem" not in shown
+def kept(tmp_path, name, content, **settings):
+    """A table as uploads leave it."""
+    table = Entry(tmp_path)
+    (tmp_path / "files").mkdir()
+    (tmp_path / "files" / name).write_bytes(content)
+    table.update(file=name, settings=settings)
+    return table
+
+
+def cures_of(found):
+    return {cure["label"]: cure for note in found["notes"] for cure in note["cures"]}
+
+
+def test_oddities_have_buttons_for_their_cures(tmp_path):
+    """Oracle: with the proposed changes nothing is left to mend, and 38 rows have no gap."""
+    table = kept(tmp_path, "odd.csv", odd().to_csv(index=False).encode())
+    steps = ([("role:y", "target")], "read -999 as missing", "leave out note")
+    for step in (*steps, "leave out rows with gaps"):
+        fields = step if isinstance(step, list) else [("cure", json.dumps(cures[step]))]
+        table.update(settings=settings_from(fields, table))
+        found = read(table)
+        cures = cures_of(found)
+    assert found["ready"]
+    assert found["tested"] == 4
+    assert [note["kind"] for note in found["notes"]] == ["note", "note"]
+    data = read_data(tmp_path / "files" / "odd.csv", **reading(table.about["settings"]))
+    assert len(data.y) == 38
+
+
+def test_features_in_rows_are_turned_by_a_button(tmp_path):
+    frame = small(40, 6).T.rename_axis("feature")
+    table = kept(tmp_path, "turned.csv", frame.to_csv().encode(), target="y")
+    assert not read(table)["ready"]
+    cure = cures_of(read(table))["features are in rows"]
+    table.update(settings=settings_from([("cure", json.dumps(cure))], table))
+    found = read(table)
+    assert found["ready"]
+    assert (found["tested"], found["rows"]) == (6, 40)
 
 
 @pytest.mark.parametrize(
@@ -320,13 +345,27 @@ def test_oddities_have_buttons_for_their_cures(client):
         ("a.bed", b"l\x1b\x01"),
     ],
 )
-def test_broken_files_are_one_message(client, name, content):
-    address = f"/tables/{upload(client, name, content).json()['table']}"
+def test_broken_files_are_messages(tmp_path, name, content):
+    found = read(kept(tmp_path, name, content))
+    assert [note["kind"] for note in found["notes"]][:1] == ["problem"]
+    assert not found["ready"]
+    assert str(tmp_path) not in found["notes"][0]["text"]
+
+
+def test_a_broken_file_is_a_message_on_the_page(client):
+    """By way of the process that reads it; nothing can be run."""
+    address = f"/tables/{upload(client, 'a.xlsx', b'PK not really').json()['table']}"
     shown = client.get(address)
     assert shown.status_code == 200
     assert "note problem" in shown.text
     assert "Traceback" not in shown.text
     assert "disabled" in re.search(r'<button class="main"[^>]*>', shown.text)[0]
+
+
+def test_no_name_leads_out_of_the_folder(page):
+    for name in ("..", ".", "", "../tables", "/etc", "20200101-000000-aaaaaa/.."):
+        with pytest.raises(NotThere):
+            page.runs.get(name)
 
 
 def test_tables_and_runs_are_removed_when_asked(client, page):

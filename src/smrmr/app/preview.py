@@ -27,7 +27,7 @@ from .folders import Entry
 from .messages import Note, notes_of
 from .settings import ROLES, Settings, known_of_rows, reading, target_kind
 
-MOST_SHOWN = 12  # columns that are shown unless they have a role
+FIRST, LAST = 9, 3  # columns that are shown whatever they hold: targets stand at either end
 MOST_TEXT = 20  # columns of text that are shown beside them
 MOST_NAMES = 2000  # of columns that the page proposes
 ROWS = 6
@@ -130,7 +130,7 @@ def _loaded(file: Path, how: dict[str, Any]) -> Table:
 
 
 def _shown(frames: list[Any], roles: set[Any]) -> list[dict[str, Any]]:
-    """What some columns hold: the first ones, those with a role, those of text."""
+    """What some columns hold: the first and last ones, those with a role, those of text."""
     shown: dict[str, dict[str, Any]] = {}
     texts = 0
     for frame in frames:
@@ -138,7 +138,8 @@ def _shown(frames: list[Any], roles: set[Any]) -> list[dict[str, Any]]:
         for place, (name, is_number) in enumerate(zip(frame.columns, numeric, strict=True)):
             text = not is_number and texts < MOST_TEXT
             texts += text
-            if len(shown) < MOST_SHOWN or text or str(name) in roles:
+            at_an_end = place < FIRST or place >= frame.shape[1] - LAST
+            if at_an_end or text or str(name) in roles:
                 shown.setdefault(str(name), _described(str(name), frame.iloc[:, place]))
     return list(shown.values())
 

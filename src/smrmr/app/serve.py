@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 import webbrowser
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -65,7 +65,8 @@ def serve(
             opening = Timer(0.5, webbrowser.open, [address])
             opening.daemon = True
             opening.start()
-        uvicorn.Server(config).run(sockets=[listener])
+        with suppress(KeyboardInterrupt):  # that is how it ends
+            uvicorn.Server(config).run(sockets=[listener])
 
 
 def _made(folder: Path) -> Path:

@@ -7,6 +7,7 @@ import json
 import re
 import time
 import zipfile
+from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
@@ -19,8 +20,10 @@ from smrmr.app.folders import Entry, NotThere, safe_name
 from smrmr.app.forms import settings_from
 from smrmr.app.guard import Guard
 from smrmr.app.preview import read
-from smrmr.app.server import Page
-from smrmr.app.settings import reading
+from smrmr.app.server import application
+from smrmr.app.settings import command, python_lines, reading
+from smrmr.app.site import Site
+from smrmr.app.tables import EXAMPLES
 from smrmr.data import read_data
 
 HOST = "http://127.0.0.1:8000"
@@ -28,13 +31,13 @@ HOSTILE = "<img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
-    return Page(tmp_path_factory.mktemp("app"), max_upload=2_000_000)
+def site(tmp_path_factory):
+    return Site(tmp_path_factory.mktemp("app"), max_upload=2_000_000)
 
 
 @pytest.fixture(scope="module")
-def guard(page):
-    return Guard(page.application(), ["127.0.0.1", "localhost"], 8000)
+def guard(site):
+    return Guard(application(site), ["127.0.0.1", "localhost"], 8000)
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +92,13 @@ def run(client):
     return address
 
 
-def table_file(page, run):
-    return page.runs.get(run.rsplit("/", 1)[1]).about["file"]
+def table_file(site, run):
+    return site.runs.get(run.rsplit("/", 1)[1]).about["file"]
 
 
-def test_the_answer_is_that_of_python(client, page, run):
+def test_the_answer_is_that_of_python(client, site, run):
     """Oracle: `smrmr.select` of the same table, all numbers of its findings."""
-    data = read_data(table_file(page, run), "y", beside=["age"])
+    data = read_data(table_file(site, run), "y", beside=["age"])
     found = smrmr.select(data.X, data.y, smrmr.Recipe(fdr=0.2), 0, covariates=data.beside)
     kept = smrmr.Selection.from_json(client.get(f"{run}/files/selection.json").text)
     pd.testing.assert_frame_equal(kept.findings(), found.findings(), check_exact=True)
@@ -130,6 +133,39 @@ def test_the_command_gives_the_same(client, run, tmp_path, monkeypatch):
     assert written == client.get(f"{run}/files/selected.csv").content
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "more"),
+    [("survival", {}), ("toxicity", {"covariates": ["age"], "groups": "plate"}), ("disease", {})],
+)
+def test_the_command_and_the_lines_agree(study, more, tmp_path, monkeypatch):
+    """Oracle: the command that is shown; survival, covariates and groups of rows."""
+    import shlex
+
+    from typer.testing import CliRunner
+
+    from smrmr.cli.commands import app
+
+    monkeypatch.chdir(tmp_path)
+    smrmr.load_example(study).to_csv("table.csv", index=False)
+    settings, known = {**EXAMPLES[study][1], **more, "fdr": 0.15}, {}
+    typed = shlex.split(command("select", Path("table.csv"), settings))[1:]
+    done = CliRunner().invoke(app, [*typed, "--out", "out", "--quiet"])
+    assert done.exit_code == 0, done.output
+    exec(python_lines("select", Path("table.csv"), settings), known)
+    kept = smrmr.Selection.from_json((tmp_path / "out" / "selection.json").read_text())
+    pd.testing.assert_frame_equal(kept.findings(), known["found"].findings(), check_exact=True)
+    assert str(kept) == str(known["found"])  # which says how well the panel predicts
+
+
+def test_the_lines_of_a_check_name_what_was_asked():
+    settings = {"time": "t", "event": "e", "covariates": ["a'b"], "groups": "g", "minutes": 5.0}
+    lines = python_lines("check", Path("x.csv"), settings)
+    compile(lines, "again.py", "exec")
+    assert 'found.check(data.X, y, recipe, covariates=data.beside[["a\'b"]]' in lines
+    assert lines.count("minutes=5.0") == 1
+
+
 def test_another_level_needs_no_fit(client, run):
     """Oracle: `Selection.at`."""
     kept = smrmr.Selection.from_json(client.get(f"{run}/files/selection.json").text)
@@ -146,9 +182,7 @@ def test_any_feature_is_explained_and_drawn(client, run):
     kept = smrmr.Selection.from_json(client.get(f"{run}/files/selection.json").text)
     shown = client.get(f"{run}/feature", params={"name": "x1"}).text
     assert f"<p>{kept.explain('x1')}</p>" in shown
-    unknown = client.get(
-        f"{run}/feature", params={"name": "X1x"}, headers={"x-asked-by": "script"}
-    )
+    unknown = client.get(f"{run}/feature", params={"name": "X1x"}, headers={"x-asked-by": "script"})
     assert unknown.status_code == 400
     assert "there is no feature" in unknown.text
     assert "<svg" in client.get(f"{run}/picture", params={"name": "x1"}).text
@@ -222,8 +256,8 @@ def test_what_the_browser_may_do(client, run):
     assert not re.search(r"<script(?! src=)|<[^>]*\s(on\w+|style)=|https?://", client.get("/").text)
 
 
-def test_the_cookie_is_for_this_page_alone(page):
-    guard = Guard(page.application(), ["127.0.0.1"], 8000)
+def test_the_cookie_is_for_this_page_alone(site):
+    guard = Guard(application(site), ["127.0.0.1"], 8000)
     welcomed = TestClient(guard, HOST).get(f"/?token={guard.token}", follow_redirects=False)
     assert welcomed.status_code == 303
     cookie = welcomed.headers["set-cookie"].lower()
@@ -234,18 +268,18 @@ def test_the_cookie_is_for_this_page_alone(page):
 @pytest.mark.parametrize(
     "name", ["../../x.csv", "/etc/passwd.csv", "..\\x.csv", "a/b.csv", "x\0y.csv", ".x.csv"]
 )
-def test_uploads_stay_in_their_folder(client, page, name):
+def test_uploads_stay_in_their_folder(client, site, name):
     sent = upload(client, name, b"a,y\n1,2\n")
     assert sent.status_code == 200
-    (path,) = (page.tables.get(sent.json()["table"]).path / "files").iterdir()
+    (path,) = (site.tables.get(sent.json()["table"]).path / "files").iterdir()
     assert path.name == safe_name(name)
-    assert path.is_relative_to(page.folder)
+    assert path.is_relative_to(site.folder)
     assert not path.name.startswith(".")
 
 
-def test_uploads_have_a_limit(client, page):
+def test_uploads_have_a_limit(client, site):
     """Law: neither an announced nor an unannounced size gets by, and nothing is left on disk."""
-    before = len(list(page.tables))
+    before = len(list(site.tables))
 
     def unannounced():
         for _ in range(30):
@@ -255,7 +289,7 @@ def test_uploads_have_a_limit(client, page):
         sent = client.put("/upload?name=a.csv", content=content, headers={"origin": HOST})
         assert sent.status_code == 413
         assert "larger than 2 MB" in sent.text
-    assert len(list(page.tables)) == before
+    assert len(list(site.tables)) == before
 
 
 def test_files_that_cannot_be_read_are_refused_before_they_are_sent(client):
@@ -272,7 +306,7 @@ def test_there_are_no_other_folders(client, identity):
     assert post(client, f"/runs/{identity}/delete").status_code in (404, 405)
 
 
-def test_second_files_are_those_that_were_sent(client, page, tmp_path):
+def test_second_files_are_those_that_were_sent(client, site, tmp_path):
     """Law: no other file of the disk can be joined."""
     secret = tmp_path / "secret.csv"
     secret.write_text("id,y\n1,2\n")
@@ -281,7 +315,7 @@ def test_second_files_are_those_that_were_sent(client, page, tmp_path):
     cure = json.dumps({"name": "pheno", "value": str(secret)})
     post(client, address, [("cure", cure)])
     post(client, address, [("cure", json.dumps({"name": "out", "value": "/tmp/x"}))])
-    settings = page.tables.get(address.rsplit("/", 1)[1]).about["settings"]
+    settings = site.tables.get(address.rsplit("/", 1)[1]).about["settings"]
     assert not settings.keys() & {"pheno", "out"}
 
 
@@ -310,12 +344,11 @@ def cures_of(found):
 def test_oddities_have_buttons_for_their_cures(tmp_path):
     """Oracle: with the proposed changes nothing is left to mend, and 38 rows have no gap."""
     table = kept(tmp_path, "odd.csv", odd().to_csv(index=False).encode())
-    steps = ([("role:y", "target")], "read -999 as missing", "leave out note")
-    for step in (*steps, "leave out rows with gaps"):
-        fields = step if isinstance(step, list) else [("cure", json.dumps(cures[step]))]
-        table.update(settings=settings_from(fields, table))
-        found = read(table)
-        cures = cures_of(found)
+    table.update(settings=settings_from([("role:y", "target")], table))
+    for step in ("read -999 as missing", "leave out note", "leave out rows with gaps"):
+        cure = cures_of(read(table))[step]
+        table.update(settings=settings_from([("cure", json.dumps(cure))], table))
+    found = read(table)
     assert found["ready"]
     assert found["tested"] == 4
     assert [note["kind"] for note in found["notes"]] == ["note", "note"]
@@ -362,16 +395,16 @@ def test_a_broken_file_is_a_message_on_the_page(client):
     assert "disabled" in re.search(r'<button class="main"[^>]*>', shown.text)[0]
 
 
-def test_no_name_leads_out_of_the_folder(page):
+def test_no_name_leads_out_of_the_folder(site):
     for name in ("..", ".", "", "../tables", "/etc", "20200101-000000-aaaaaa/.."):
         with pytest.raises(NotThere):
-            page.runs.get(name)
+            site.runs.get(name)
 
 
-def test_tables_and_runs_are_removed_when_asked(client, page):
+def test_tables_and_runs_are_removed_when_asked(client, site):
     address = table_of(client, "gone.csv", small(20, 6))
-    entry = page.tables.get(address.rsplit("/", 1)[1])
+    entry = site.tables.get(address.rsplit("/", 1)[1])
     post(client, f"{address}/delete")
     assert not entry.path.exists()
     with pytest.raises(NotThere):
-        page.tables.get(entry.id)
+        site.tables.get(entry.id)

@@ -197,7 +197,7 @@ def test_a_cure_is_one_click_and_focus_stays(browser, app, tmp_path):
         assert page.evaluate("document.activeElement.name") == "role:y"
         page.get_by_role("button", name="read -999 as missing").click()
         page.get_by_role("button", name="leave out rows with gaps").click()
-        page.locator(".note.note", has_text="78").first.wait_for()
+        page.locator(".note.note", has_text="2 of 80 rows with missing values dropped").wait_for()
         assert page.get_by_role("button", name=GO).is_enabled()
 
 
@@ -285,9 +285,7 @@ def test_the_check_of_the_own_table(browser, app):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_scrolls_down_alone_and_all_is_labelled(browser, app, scheme):
     """Laws: nothing is wider than 400 px; every field and button has a name; Tab reaches GO."""
-    with window(
-        browser, app, viewport={"width": 400, "height": 800}, color_scheme=scheme
-    ) as page:
+    with window(browser, app, viewport={"width": 400, "height": 800}, color_scheme=scheme) as page:
         fits(page)
         page.get_by_role("button", name="a number: the response").click()
         page.wait_for_url("**/tables/**")
@@ -331,9 +329,7 @@ def test_the_terminal_says_what_is_wrong(tmp_path):
     try:
         for options, said in cases.items():
             command = [sys.executable, "-m", "smrmr", "app", "--no-browser", *options]
-            done = subprocess.run(
-                command, capture_output=True, text=True, cwd=tmp_path, timeout=60
-            )
+            done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
             assert done.returncode == 2, options
             assert done.stderr.startswith("smrmr: ")
             assert said in done.stderr

@@ -20,7 +20,7 @@ LONGEST_NAME = 100  # letters of a file name
 BESIDE = (".bim", ".fam")  # that belong to a .bed
 
 
-class NotThere(LookupError):
+class NotThere(LookupError):  # noqa: N818 it says what is wrong
     """There is no such table, run or file."""
 
 
@@ -84,7 +84,7 @@ class Entries:
 def safe_name(name: str) -> str:
     """A name for an uploaded file: without folders, and one that every disk can keep.
 
-    >>> safe_name("../../etc/my table (2).csv"), safe_name("C:\\\\x\\\\gènes?.h5ad"), safe_name("..")
+    >>> safe_name("../../etc/my table (2).csv"), safe_name("C:/x/gènes?.h5ad"), safe_name("..")
     ('my table (2).csv', 'gènes_.h5ad', 'table')
     """
     plain = re.split(r"[/\\]", name)[-1]

@@ -48,7 +48,7 @@ NAMED = {  # where a message gives no value to choose
     "missing": "what to do about gaps:",
 }
 LISTED = {"missing": MISSING, "limits": LIMITS}  # whose values a message may name after them
-MARKS_OF_TARGET = {"target": "target_type"}  # an argument of `select`, which reading calls otherwise
+RENAMED = {"target": "target_type"}  # an argument of `select`, which reading calls otherwise
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def change(settings: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
 
 def _called(name: str) -> str:
     scope, _, plain = name.rpartition(".")
-    return plain if scope else MARKS_OF_TARGET.get(name, name)
+    return plain if scope else RENAMED.get(name, name)
 
 
 def _value(text: str) -> Any:

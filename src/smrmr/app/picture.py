@@ -51,7 +51,7 @@ def page_of(selection: Selection, feature: str | int) -> str:
     """A page with the picture of a feature that the selection has a summary of."""
     plot = shape_plot(selection, feature)
     style = Markup(own_file("style.css"))
-    return PAGE.format(title=plot.title, style=style, figure=draw_svg(plot))
+    return PAGE.format(title=plot.title, style=style, figure=draw_svg(plot, width=340, height=250))
 
 
 def draw(run: Entry, feature: int, path: Path) -> None:

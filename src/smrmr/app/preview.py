@@ -95,19 +95,23 @@ def _columns(file: Path, settings: Settings) -> tuple[dict[str, Any], list[Note]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             table = _loaded(file, how)
-            frames = [table.about]
-            if hasattr(table.features, "iloc"):
-                frames.append(table.features)
+            frames = [table.about, table.features]
             if pheno := how.get("pheno"):
                 place, sheet = place_of(pheno, file)
                 other = load(place, sheet=sheet)
-                frames += [other.about, *([other.features] if hasattr(other.features, "iloc") else [])]
+                frames += [
+                    other.about,
+                    *([other.features] if hasattr(other.features, "iloc") else []),
+                ]
     except EXPECTED as error:
         return {}, notes_of("problem", error)
+    frames = [frame for frame in frames if hasattr(frame, "iloc")]  # others are read in blocks
     names = [str(name) for frame in frames for name in frame.columns]
     if not hasattr(table.features, "iloc"):
         names += names_of(table.features)[:MOST_NAMES]
-    shown = _shown(frames, {settings.get(role) for role in ROLES} | {*settings.get("covariates", ())})
+    shown = _shown(
+        frames, {settings.get(role) for role in ROLES} | {*settings.get("covariates", ())}
+    )
     return {
         "rows": len(table.about) or len(table.features),
         "features": table.features.shape[1],
@@ -120,8 +124,9 @@ def _columns(file: Path, settings: Settings) -> tuple[dict[str, Any], list[Note]
 def _loaded(file: Path, how: dict[str, Any]) -> Table:
     """The table of a file, features in columns."""
     marks = Marks(tuple(how.get("na", ())), how.get("limits", "refuse"))
-    given = ("sheet", "sep", "decimal", "encoding", "comment", "header_row", "skip", "layer")
-    options = {name: how.get(name) for name in given} | {"skip": how.get("skip", 0)}
+    given = ("sheet", "sep", "decimal", "encoding", "comment", "header_row", "layer")
+    options: dict[str, Any] = {name: how.get(name) for name in given}
+    options["skip"] = how.get("skip", 0)
     turned = bool(how.get("transpose"))
     table = load(file, how.get("format"), marks=marks, transpose=turned, **options)
     if turned:

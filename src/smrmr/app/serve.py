@@ -32,7 +32,8 @@ def serve(
         import uvicorn
 
         from .guard import Guard
-        from .server import Page
+        from .server import application
+        from .site import Site
     except ImportError as error:
         if (error.name or "").split(".")[0] not in ("starlette", "uvicorn", "anyio"):
             raise
@@ -46,7 +47,7 @@ def serve(
     folder = _made(folder)
     with _alone_in(folder), _listening(host, port) as listener:
         port = listener.getsockname()[1]
-        guard = Guard(Page(folder, most).application(), {host, *LOOPBACK}, port)
+        guard = Guard(application(Site(folder, most)), {host, *LOOPBACK}, port)
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{port}/?token={guard.token}"
         if host not in LOOPBACK:

@@ -89,9 +89,10 @@ def known_of_rows(data: Any, settings: Settings) -> dict[str, Any]:
 
 def python_lines(kind: str, file: Path, settings: Settings) -> str:
     """Lines of Python that do the same."""
-    read, asked, known = _keywords(reading(settings)), {}, ""
+    read, known = _keywords(reading(settings)), ""
     kind_of_target = "survival" if settings.get("event") else settings.get("target_type")
     asked = chosen({"fdr": settings.get("fdr"), "target": kind_of_target})
+    asked["accuracy"] = True  # as the command does
     lines = ["import smrmr", "from smrmr.data import read_data", ""]
     lines.append(f"data = read_data({str(file)!r}{''.join(f', {one}' for one in read)})")
     y = "data.y"

@@ -126,7 +126,9 @@
       box.value = [...names, ...(target.checked ? [target.dataset.mark] : [])].join("\n");
     }
     if (target.id === "level") {
-      document.getElementById("report").src = `${target.form.dataset.run}/report?level=${target.value}`;
+      const address = `${target.form.dataset.run}/report?level=${target.value}`;
+      document.getElementById("report").src = address;
+      document.getElementById("alone").href = address;
     }
   });
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import shlex
+import sys
 import time
 import zipfile
 from pathlib import Path
@@ -14,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
 import smrmr
 from smrmr.app.folders import Entry, NotThere, safe_name
@@ -24,6 +27,7 @@ from smrmr.app.server import application
 from smrmr.app.settings import command, python_lines, reading
 from smrmr.app.site import Site
 from smrmr.app.tables import EXAMPLES
+from smrmr.cli.commands import app
 from smrmr.data import read_data
 
 HOST = "http://127.0.0.1:8000"
@@ -117,12 +121,6 @@ def test_the_python_lines_give_the_same(client, run, tmp_path, monkeypatch):
 
 
 def test_the_command_gives_the_same(client, run, tmp_path, monkeypatch):
-    import shlex
-
-    from typer.testing import CliRunner
-
-    from smrmr.cli.commands import app
-
     monkeypatch.chdir(tmp_path)
     shown = re.search(r"<pre id=\"command\"[^>]*>(.*?)</pre>", client.get(run).text, re.DOTALL)[1]
     program, *typed = shlex.split(shown.replace("&#39;", "'"))
@@ -140,12 +138,6 @@ def test_the_command_gives_the_same(client, run, tmp_path, monkeypatch):
 )
 def test_the_command_and_the_lines_agree(study, more, tmp_path, monkeypatch):
     """Oracle: the command that is shown; survival, covariates and groups of rows."""
-    import shlex
-
-    from typer.testing import CliRunner
-
-    from smrmr.cli.commands import app
-
     monkeypatch.chdir(tmp_path)
     smrmr.load_example(study).to_csv("table.csv", index=False)
     settings, known = {**EXAMPLES[study][1], **more, "fdr": 0.15}, {}
@@ -408,3 +400,12 @@ def test_tables_and_runs_are_removed_when_asked(client, site):
     assert not entry.path.exists()
     with pytest.raises(NotThere):
         site.tables.get(entry.id)
+
+
+def test_the_command_says_what_it_needs(tmp_path, monkeypatch):
+    """Without the extra: one message that names it."""
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    done = CliRunner().invoke(app, ["app", "--folder", str(tmp_path / "runs")])
+    assert done.exit_code == 2
+    assert done.stderr.endswith("Install them: pip install smrmr[app]\n")
+    assert not (tmp_path / "runs").exists()

@@ -40,6 +40,7 @@ def take_pictures(address: str, table: Path) -> None:
         page.get_by_label("Role of response", exact=True).select_option("target")
         page.locator("#choices:not([aria-busy]) th.target").wait_for()
         page.evaluate("document.activeElement.blur()")
+        page.locator("#status:empty").wait_for(state="attached")
         keep(page, "app-table.png")
         page.get_by_role("button", name="read -999 as missing").click()
         page.get_by_role("button", name="fill gaps with the median").click()
@@ -47,6 +48,8 @@ def take_pictures(address: str, table: Path) -> None:
         page.wait_for_selector("#report", timeout=120_000)
         page.frame_locator("#report").locator("#found").wait_for()
         page.set_viewport_size({"width": 1300, "height": 760})
+        page.reload()
+        page.frame_locator("#report").locator("#found").wait_for()
         keep(page, "app-answer.png")
 
 

@@ -2,7 +2,12 @@
 // Pages work by links and forms; this sends files, keeps them up to date and spares reloads.
 (() => {
   const status = document.getElementById("status");
-  const say = (text) => { status.textContent = text; };
+  let silence;
+  function say(text, passing = false) {
+    status.textContent = text;
+    clearTimeout(silence);
+    if (passing) silence = setTimeout(() => say(""), 4000);
+  }
   const byScript = { "x-asked-by": "script" };
 
   async function ask(address, options = {}) {
@@ -84,7 +89,7 @@
       if (shown) shown.scrollLeft = place;
       ((again && main.querySelector(again)) || main).focus({ preventScroll: true });
       const wrong = main.querySelectorAll(".note.problem").length;
-      say(wrong ? `${wrong} to mend` : "");
+      say(wrong ? `${wrong} to mend` : "", true);
     } catch (error) {
       form.prepend(problem(error.message));
       say("");
@@ -145,10 +150,10 @@
       const text = document.querySelector(copied.dataset.copy);
       try {
         await navigator.clipboard.writeText(text.textContent);
-        say("Copied");
+        say("Copied", true);
       } catch {
         getSelection().selectAllChildren(text); // not allowed here: leave it to the reader
-        say("Selected: press Ctrl+C");
+        say("Selected: press Ctrl+C", true);
       }
     }
   });
@@ -187,7 +192,7 @@
       progress.replaceChildren(...shown.childNodes);
       if (focused) progress.querySelector("button")?.focus();
       const now = progress.querySelector(".stage")?.textContent.split(":")[0] ?? state;
-      if (now !== stage) say(now);
+      if (now !== stage) say(now, true);
       stage = now;
       if (state === "queued" || state === "running") setTimeout(poll, 700);
       else say("");

@@ -359,6 +359,26 @@ def test_features_in_rows_are_turned_by_a_button(tmp_path):
     assert (found["tested"], found["rows"]) == (6, 40)
 
 
+def test_two_files_that_are_sent_together_are_joined(client, site):
+    """Oracle: `read_data` of both; rows that are shown are those of the same sample."""
+    frame = small(30, 6).assign(sample=[f"s{k}" for k in range(30)])
+    clinic = frame[["sample", "y"]][::-1].to_csv(index=False).encode()
+    genes = frame.drop(columns="y").set_index("sample").T.rename_axis("gene").to_csv().encode()
+    address = table_of(client, "genes.csv", pd.DataFrame({"a": [1, 2]}))
+    entry = site.tables.get(address.rsplit("/", 1)[1])
+    for name, content in (("genes.csv", genes), ("clinic.csv", clinic)):
+        query = {"name": name, "table": entry.id}
+        client.put("/upload", params=query, content=content, headers={"origin": HOST})
+    settings = {**entry.about["settings"], "transpose": True, "target": "y"}
+    entry.update(settings=settings)
+    found = read(entry)
+    assert found["ready"], found["notes"]
+    data = read_data(entry.path / "files" / "genes.csv", **reading(settings))
+    shown = {column["name"]: column["first"] for column in found["columns"]}
+    assert shown["y"] == [f"{value:.6g}" for value in data.y[:6]]
+    assert shown["x0"] == [f"{value:.6g}" for value in data.X["x0"][:6]]
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [

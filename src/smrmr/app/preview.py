@@ -18,10 +18,11 @@ from ..data import read_data
 from ..data.feature_labels import with_features_in_columns, without_label_rows
 from ..data.files import Table, format_of, is_packed, load
 from ..data.frames import numeric_columns
-from ..data.joining import place_of
-from ..data.number_texts import Marks
+from ..data.joining import join, place_of
+from ..data.number_texts import PLAIN, Marks
 from ..data.sources import names_of
 from ..data.study import read_study
+from ..problems import DataWarning, Problem
 from ..types import pd
 from .folders import Entry
 from .messages import Note, notes_of
@@ -97,12 +98,7 @@ def _columns(file: Path, settings: Settings) -> tuple[dict[str, Any], list[Note]
             table = _loaded(file, how)
             frames = [table.about, table.features]
             if pheno := how.get("pheno"):
-                place, sheet = place_of(pheno, file)
-                other = load(place, sheet=sheet)
-                frames += [
-                    other.about,
-                    *([other.features] if hasattr(other.features, "iloc") else []),
-                ]
+                table, frames = _with_second_file(table, file, pheno, how.get("id"))
     except EXPECTED as error:
         return {}, notes_of("problem", error)
     frames = [frame for frame in frames if hasattr(frame, "iloc")]  # others are read in blocks
@@ -119,6 +115,19 @@ def _columns(file: Path, settings: Settings) -> tuple[dict[str, Any], list[Note]
         "row_names": [_cell(name) for name in table.about.index[:ROWS]],
         "names": names[:MOST_NAMES],
     }, [Note("note", said) for said in table.notes]
+
+
+def _with_second_file(
+    table: Table, file: Path, pheno: str, id: str | None
+) -> tuple[Table, list[Any]]:
+    """The table and its parts, joined with another file; beside it where that cannot be joined."""
+    try:
+        table = join(table, file, pheno, id, PLAIN)
+    except Problem:  # which reading tells
+        place, sheet = place_of(pheno, file)
+        other = load(place, sheet=sheet)
+        return table, [other.about, other.features, table.about, table.features]
+    return table, [table.about, table.features]
 
 
 def _loaded(file: Path, how: dict[str, Any]) -> Table:
@@ -201,8 +210,6 @@ def _problems(error: BaseException, settings: Settings) -> list[Note]:
 
 def _warnings(warned: list[warnings.WarningMessage]) -> list[Note]:
     """Warnings of ours; others are of no use to the reader."""
-    from ..problems import DataWarning
-
     ours = [one.message for one in warned if isinstance(one.message, DataWarning)]
     return [note for one in ours for note in notes_of("warning", one)]
 

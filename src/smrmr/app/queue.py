@@ -72,8 +72,17 @@ class Queue:
                 self._wake.wait()
                 self._wake.clear()
             else:
-                with suppress(NotThere):  # it was removed
-                    self._run(run)
+                self._try(run)
+
+    def _try(self, run: Entry) -> None:
+        """Work a run off, and go on with the next whatever happens to its folder."""
+        try:
+            self._run(run)
+        except NotThere:  # it was removed
+            pass
+        except OSError as error:
+            with suppress(OSError, NotThere):
+                run.update(state="failed", message=f"{error}.", ended=_now())
 
     def _next(self) -> Entry | None:
         with self._lock:

@@ -68,7 +68,10 @@ class TablePages:
             if not known:
                 table.delete()
             raise
-        table.update(file=files_of(table)[0].name if files_of(table) else name)
+        first, *others = files_of(table) or [path]
+        table.update(file=first.name)
+        if len(others) == 1:  # sent together, they belong together
+            table.update(settings={**table.about["settings"], "pheno": str(others[0])})
         return JSONResponse({"table": table.id})
 
     async def _write(self, request: Request, path: Path) -> None:

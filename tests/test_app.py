@@ -408,6 +408,8 @@ def test_a_broken_file_is_a_message_on_the_page(client):
 
 
 def test_no_name_leads_out_of_the_folder(site):
+    """Not even where there is what an entry has."""
+    (site.folder / "about.json").write_text("{}")
     for name in ("..", ".", "", "../tables", "/etc", "20200101-000000-aaaaaa/.."):
         with pytest.raises(NotThere):
             site.runs.get(name)

@@ -7,7 +7,7 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Timer
+from threading import Thread
 from typing import Any
 
 from ..problems import Problem, setting
@@ -63,9 +63,7 @@ def serve(
             timeout_graceful_shutdown=2, ws="none",
         )  # fmt: skip
         if browser:
-            opening = Timer(0.5, webbrowser.open, [address])
-            opening.daemon = True
-            opening.start()
+            Thread(target=webbrowser.open, args=[address], daemon=True).start()
         with suppress(KeyboardInterrupt):  # that is how it ends
             uvicorn.Server(config).run(sockets=[listener])
 
@@ -86,6 +84,7 @@ def _listening(host: str, port: int) -> Any:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
+            listener.listen()  # browsers that are faster than the server wait for it
         except (OSError, OverflowError) as error:
             found = f"{host}:{port} cannot be listened at: {getattr(error, 'strerror', error)}."
             raise Problem(found, cure=f"Leave out {setting('port')} for a free one.") from None

@@ -42,6 +42,7 @@ ORDER = [
     "selector",
     "rivals",
     "testing",
+    "app",
     "cli",
 ]
 

@@ -292,9 +292,7 @@ def test_pairs_are_drawn_by_the_names_of_either_feature(treated, tmp_path):
     """Oracle: the best pair, whichever of its two is named; a text where there is none."""
     gene, arm = treated.names[3], treated.covariates[0]
     title = pair_plot(treated).title
-    assert "\\u2068" in repr(
-        pair_plot(treated)
-    )  # a level is isolated in pages
+    assert "\\u2068" in repr(pair_plot(treated))  # a level is isolated in pages
     for named in (None, 3, gene, arm, (gene, arm), (arm, 3)):
         ax = treated.plot("pair", feature=named)
         assert ax.get_title() == title

@@ -17,7 +17,7 @@ import smrmr
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-TESTED = ("test", "files")  # extras that make test-oldest installs
+TESTED = ("test", "files", "app")  # extras that make test-oldest installs
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 OF_A_FILE = (  # an address of a file of the repository
     r"https://(?:img.shields.io/endpoint\?url=https://)?[\w.]+/smrmr/smrmr/"

@@ -71,11 +71,21 @@ class Problem(ValueError):  # noqa: N818 it is caught as a ValueError
         What to change.
     argument
         Which argument it is about.
+    parts
+        Several problems that this one lists.
     """
 
-    def __init__(self, found: str, needed: str = "", cure: str = "", argument: str = "") -> None:
-        super().__init__(found, needed, cure, argument)  # which pickles keep
+    def __init__(
+        self,
+        found: str,
+        needed: str = "",
+        cure: str = "",
+        argument: str = "",
+        parts: "tuple[Problem, ...]" = (),
+    ) -> None:
+        super().__init__(found, needed, cure, argument, parts)  # which pickles keep
         self.found, self.needed, self.cure, self.argument = found, needed, cure, argument
+        self.parts = parts
 
     @property
     def message(self) -> str:

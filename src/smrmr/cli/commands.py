@@ -215,6 +215,28 @@ def report(
     draw_report(file, out)
 
 
+@app.command("app", cls=EachOptionOnce)
+def serve(
+    folder: Annotated[Path, Option(help="Where tables and runs are kept.")] = Path("smrmr-runs"),
+    port: Annotated[int, Option(help="Port to listen at; 0 takes a free one.")] = 0,
+    host: Annotated[
+        str, Option(help="Address to listen at; any but the default lets others in.")
+    ] = "127.0.0.1",
+    browser: Annotated[bool, Option("--browser/--no-browser", help="Open the browser.")] = True,
+    max_upload: Annotated[str, Option(help="Size of a file, at most.")] = "4GB",
+) -> None:
+    """Open a page in the browser to drop a table on; nothing leaves this computer.
+
+    The page runs smrmr select and shows its report. It needs pip install smrmr[app], and ends with
+    Ctrl+C.
+
+    Example: smrmr app --folder my-study
+    """
+    from ..app.serve import serve
+
+    serve(folder, port, host, browser, max_upload, typer.echo)
+
+
 @app.command(cls=EachOptionOnce)
 def example(
     study: Annotated[str, Argument(help="response, disease, survival or toxicity.")] = "response",

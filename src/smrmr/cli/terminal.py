@@ -1,6 +1,7 @@
 """What every command of the terminal shares: progress, warnings, and errors in one line."""
 
 import ast
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -15,8 +16,9 @@ import typer
 from rich.console import Console
 
 from ..problems import ANY, as_argument, message_of, render
-from ..runs.progress import ProgressLine, progress_bars
+from ..runs.progress import ProgressLine, progress_bars, progress_file
 
+PROGRESS = "SMRMR_PROGRESS"  # of the environment: a file that progress is written to
 console = Console(stderr=True)  # quiet while a command was asked to be
 line = ProgressLine()
 Flags: TypeAlias = Mapping[str, tuple[str, str]]
@@ -108,7 +110,12 @@ def note(text: str) -> None:
 
 
 def terminal_progress() -> Any:
-    """Bars on a terminal, one plain line elsewhere, nothing if asked to be quiet."""
+    """Bars on a terminal, one plain line elsewhere, nothing if asked to be quiet.
+
+    Programs that show progress themselves name a file for it in the environment.
+    """
+    if file := os.environ.get(PROGRESS):
+        return progress_file(Path(file))
     if console.quiet:
         return nullcontext()
     return progress_bars(console) if console.is_terminal else line.stages()

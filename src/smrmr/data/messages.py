@@ -92,7 +92,8 @@ def refuse_all(problems: Sequence[Problem]) -> None:
         raise problems[0]
     if problems:
         numbered = (f"\n  {k}. {problem.message}" for k, problem in enumerate(problems, start=1))
-        raise Problem(f"{len(problems)} things must be mended:{''.join(numbered)}")
+        whole = f"{len(problems)} things must be mended:{''.join(numbered)}"
+        raise Problem(whole, parts=tuple(problems))
 
 
 def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:

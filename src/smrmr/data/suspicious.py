@@ -48,8 +48,8 @@ def warn_about_columns(find: Find, n_columns: int, confirmed: bool = False) -> N
         warn(
             f"columns {named(ids)} look like sample ids: they count the rows, or hold every number "
             "of a range once. They are tested as features now. If they are ids, drop the columns "
-            f"(of a file: {setting('id', ids[0])} names the rows, {setting('drop', [ids[0]])} "
-            "leaves it out)."
+            f"(of a file: {setting('id', ids[0])} names the rows by one, {setting('drop', ids)} "
+            "leaves all out)."
         )
 
 

@@ -1,13 +1,17 @@
-"""Shows progress: bars with the time left on a terminal or in a notebook, one line elsewhere."""
+"""Shows progress: bars with the time left on a terminal, one line elsewhere, or in a file."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+
+from .files import replacing
 
 if TYPE_CHECKING:
     from ..types import Progress
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 DRAWS = "draws"  # the stage that counts draws, within which others come again and again
 COUNTED = {DRAWS: "draw", "trials": "trial"}  # stages that the line counts, by what it says
 MOST_COUNTED = 10  # of a stage that the line names
+SECONDS_BETWEEN = 0.2  # writes of a file of progress
 
 
 @contextmanager
@@ -61,6 +66,31 @@ def shown(progress: Progress | bool | None) -> Iterator[Progress | None]:
             yield bars
     else:
         yield progress or None
+
+
+@contextmanager
+def progress_file(path: Path) -> Iterator[Progress]:
+    """Yield a progress callback that keeps a file of JSON up to date, for programs to read.
+
+    It holds the stage, how much of it is done, of how much in total, and for how many seconds it
+    has lasted.
+    """
+    began: dict[str, float] = {}
+    written, last = -SECONDS_BETWEEN, ""
+
+    def show(stage: str, done: int, total: int) -> None:
+        nonlocal written, last
+        now = perf_counter()
+        if stage not in began or done == 0:
+            began[stage] = now
+        if stage == last and now - written < SECONDS_BETWEEN:
+            return
+        written, last = now, stage
+        about = {"stage": stage, "done": done, "total": total, "seconds": now - began[stage]}
+        with replacing(path) as unfinished:
+            unfinished.write_text(json.dumps(about), encoding="utf-8")
+
+    yield show
 
 
 class ProgressLine:

@@ -1,0 +1,7 @@
+"""The local page of `smrmr app`: drop a table, read the report; nothing leaves the computer.
+
+`server` answers the browser, behind `guard`. Tables and runs are folders (`folders`), a run is the
+command `smrmr select` in a process of its own (`queue`, `child`), and so is all reading of a table
+(`preview`, `picture`). `settings` says how choices on the page become a command and lines of
+Python, `messages` how messages of the command become notes with buttons.
+"""

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 
+from ..runs.stored_rows import RowMatrix, column_blocks, row_blocks
 from ..types import Indices, Matrix, Vector
 
 BEYOND_NOISE = 1.5  # times the largest eigenvalue of independent features, which neighbours exceed
@@ -58,20 +59,29 @@ class Components:
     n_free: int
 
     @classmethod
-    def of(cls, Z: Matrix, n_free: int) -> Components:
+    def of(cls, Z: RowMatrix, n_free: int) -> Components:
         """Those of the rows of Z, each a feature of mean 0 and variance 1."""
         p, n = Z.shape
         size = p if min(p, n) <= MAX_SAMPLE else MAX_SAMPLE
         sample = np.linspace(0, p - 1, size).astype(np.intp)
-        some = Z[sample].astype(np.float64, copy=False)
-        small = some.T @ some if n <= size else some @ some.T
+        by_sample = n <= size
+        small = _by_samples(Z, sample) if by_sample else _by_features(Z, sample)
         bounds = n * _edge(size, n_free), np.inf
         values, vectors = eigh(small, subset_by_value=bounds, check_finite=False)
         most = max(1, n_free // ROWS_PER_COMPONENT)
         values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
-        rows = vectors.T if n <= size else (vectors / np.sqrt(values)).T @ some
-        rows = np.ascontiguousarray(rows)
-        return cls(rows, values / n, np.asarray(Z @ rows.T, dtype=np.float64), sample, n_free)
+        rows = np.empty((vectors.shape[1], n))
+        if by_sample:
+            rows[:] = vectors.T
+        elif len(rows):
+            weights = (vectors / np.sqrt(values)).T
+            for some in column_blocks((size, n)):
+                rows[:, some] = weights @ Z[sample, some].astype(np.float64, copy=False)
+        loadings = np.zeros((p, len(rows)))
+        if len(rows):
+            for block in row_blocks(Z.shape):
+                loadings[block] = Z[block] @ rows.T
+        return cls(rows, values / n, loadings, sample, n_free)
 
     @cached_property
     def of_all(self) -> CommonPart:
@@ -104,6 +114,24 @@ class Components:
         turned = turned[:, is_left]
         others = (turned.T * self.values) @ self.vectors - (own @ turned).T @ columns[inside] / n
         return CommonPart(np.ascontiguousarray(np.linalg.qr(others.T)[0].T), lengths)
+
+
+def _by_samples(Z: RowMatrix, sample: Indices) -> Matrix:
+    """Inner products of all columns of some rows."""
+    total = np.zeros((Z.shape[1], Z.shape[1]))
+    for block in row_blocks((len(sample), Z.shape[1])):
+        some = Z[sample[block]].astype(np.float64, copy=False)
+        total += some.T @ some
+    return total
+
+
+def _by_features(Z: RowMatrix, sample: Indices) -> Matrix:
+    """Inner products of some rows, some columns at a time."""
+    total = np.zeros((len(sample), len(sample)))
+    for block in column_blocks((len(sample), Z.shape[1])):
+        some = Z[sample, block].astype(np.float64, copy=False)
+        total += some @ some.T
+    return total
 
 
 def _edge(p: int, n: int) -> float:

@@ -26,6 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runs.compiled import compiled, compiled_reordering
+from ..runs.stored_rows import RowMatrix, inner_products
 from ..types import Indices, Mask, Matrix, Vector
 from .components import CommonPart
 from .statistics import Interactions, ResidualPairs
@@ -73,8 +74,8 @@ def penalty(p: int, n: int) -> float:
 
 
 def find_neighbours(
-    Z: Matrix,
-    abs_Z: Matrix,
+    Z: RowMatrix,
+    abs_Z: RowMatrix,
     hypothesis_of: Indices,
     columns: Indices,
     commons: Sequence[CommonPart],
@@ -89,16 +90,17 @@ def find_neighbours(
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
     by_chance = np.sqrt(2 * np.log(2 * p) * n)
-    adjusted = mine.copy()
+    shared = any(len(common.vectors) for common in commons)
+    adjusted = mine.copy() if shared else mine
     for some, common in _runs(commons):
         if len(common.vectors):
             lengths = np.maximum(common.lengths[columns[some]], MIN_NORM).astype(Z.dtype)
             adjusted[some] = _free_of(common.vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
-    correlations = adjusted @ Z.T
+    correlations = inner_products(adjusted, Z)
     for some, common in _runs(commons):
         if len(common.vectors):
             correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
-    curved = mine @ abs_Z.T
+    curved = inner_products(mine, abs_Z)
     inside = (hypothesis_of[products] == own[:, None, None]).any(axis=2)
     correlations[:, : len(products)][inside] = curved[:, : len(products)][inside] = 0.0
     least = LEAST_OF_PENALTY * penalty(p, n) * n
@@ -152,7 +154,7 @@ class FeatureResiduals:
 
 
 def residuals_of(
-    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Matrix]
+    Z: RowMatrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Matrix]
 ) -> Iterator[tuple[slice, FeatureResiduals]]:
     """Residuals of columns and of `E`, those of the target, a few columns at a time.
 
@@ -176,7 +178,7 @@ def residuals_of(
 
 
 def _adjusted(
-    Z: Matrix, own: Matrix, near: Neighbours, E: Array, basis: Matrix
+    Z: RowMatrix, own: Matrix, near: Neighbours, E: Array, basis: Matrix
 ) -> tuple[Matrix, Array, Indices]:
     """Residuals of columns that have one basis, those of E beside them, and their ranks."""
     target = _free_of(basis, E)
@@ -210,7 +212,7 @@ class _Pool:
     places: Indices
 
     @classmethod
-    def of(cls, Z: Matrix, linear: Indices, basis: Matrix) -> _Pool:
+    def of(cls, Z: RowMatrix, linear: Indices, basis: Matrix) -> _Pool:
         names, places = np.unique(linear, return_inverse=True)
         places = places.reshape(linear.shape) - np.count_nonzero(names < 0)
         others = _free_of(basis, Z[names[names >= 0]].astype(np.float64))
@@ -315,7 +317,7 @@ def _take_neighbours_away(
 
 
 def _adjust_in_full(
-    Z: Matrix, linear: Indices, spline: Indices, basis: Matrix, R: Matrix, target: Array
+    Z: RowMatrix, linear: Indices, spline: Indices, basis: Matrix, R: Matrix, target: Array
 ) -> Indices:
     """Adjust rows of R, and those in their place in `target`, for some columns of Z in full.
 
@@ -327,6 +329,13 @@ def _adjust_in_full(
     if (linear >= 0).any() or (spline >= 0).any():
         rooms = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR) + 1, n))
         rooms[:size] = basis
+        if not isinstance(Z, np.ndarray):  # loops take arrays
+            names = np.unique(np.concatenate([linear.ravel(), spline.ravel()]))
+            names = names[names >= 0]
+            linear, spline = (
+                np.where(one < 0, -1, np.searchsorted(names, one)) for one in (linear, spline)
+            )
+            Z = Z[names]
         _adjust_all(Z, linear, spline, rooms, size, R, target, rank)
     return rank
 

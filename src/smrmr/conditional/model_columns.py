@@ -12,7 +12,7 @@ from ..data.columns import Columns
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..features.rank_table import RankTable
-from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, StoredRows
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
@@ -76,7 +76,13 @@ def rank_columns(
 ) -> ModelColumns:
     """Ranks of the columns of the model that features have."""
     found = list[tuple[Indices, Vector, Mask]]()
-    ranks = room.gather(_ranked(table, features, work, found))
+    blocks, kept = _ranked(table, features, work, found), table.kept
+    if isinstance(kept, StoredRows) and not table.columns.nominal[features].any():
+        for _ in blocks:
+            pass
+        ranks: RowMatrix = RowsView(kept, np.asarray, kept.dtype, features)
+    else:
+        ranks = room.gather(blocks)
     return ModelColumns(ranks, *(np.concatenate(part) for part in zip(*found, strict=True)))
 
 

@@ -76,12 +76,14 @@ class StoredRows:
                     found[k] = whole[0, columns]
         return found if np.ndim(places) else found[0]
 
-    def __setitem__(self, rows: slice, values: Array) -> None:
-        """Write some rows, one after the other."""
-        start, stop, _ = rows.indices(len(self))
-        held = np.ascontiguousarray(np.broadcast_to(values, (stop - start, self.shape[1])))
+    def __setitem__(self, rows: slice | Indices, values: Array | float) -> None:
+        """Write rows, given by a slice or by positions."""
+        places = np.arange(len(self))[rows]
+        held = np.broadcast_to(values, (len(places), self.shape[1]))
+        held = np.ascontiguousarray(held, dtype=self.dtype)
         with full_disk(self.path, _elsewhere()), self._open("r+b") as file:
-            self._move(file.write, file.seek, held.astype(self.dtype, copy=False), start, 0)
+            for run in _runs(places):
+                self._move(file.write, file.seek, held[run], int(places[run.start]), 0)
 
     def __iter__(self) -> Iterator[Array]:
         """Every row in turn."""
@@ -221,7 +223,7 @@ def column_blocks(shape: tuple[int, ...]) -> list[slice]:
 
 def span(rows: RowMatrix, start: int, stop: int | None = None) -> RowMatrix:
     """Rows `start` to `stop` of a matrix, or to its end; nothing is read or copied."""
-    stop = len(rows) if stop is None else stop
+    stop = len(rows) if stop is None else min(stop, len(rows))
     return rows.span(start, stop) if isinstance(rows, StoredRows) else rows[start:stop]
 
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runs.stored_rows import RowMatrix, span
 from ...types import Indices, Matrix, Vector
 from .problem import NONE, Distilled, FitProblem, Shape
 
@@ -101,22 +102,24 @@ class Spectrum:
 
     problem: FitProblem
 
-    @cached_property
-    def scores(self) -> Matrix:
+    @property
+    def scores(self) -> RowMatrix:
         """The features that take part."""
         scores = self.problem.scores
-        most = max(1, MOST_VALUES // scores.shape[1])
-        return scores[:most].astype(np.float64, copy=False)
+        return span(scores, 0, max(1, MOST_VALUES // scores.shape[1]))
 
     @cached_property
     def _eigen(self) -> tuple[Vector, Matrix]:
         """Eigenvalues of K other than 0, and its eigenvectors, (n, rank)."""
-        Z = self.scores
+        Z = self.scores[:].astype(np.float64, copy=False)
         p, n = Z.shape
         values, vectors = np.linalg.eigh((Z.T @ Z if n <= p else Z @ Z.T) / n)
         kept = values > LEAST_EIGENVALUE * max(values[-1], 1.0)
         values, vectors = values[kept], vectors[:, kept]
-        return values, vectors if n <= p else (Z.T @ vectors) / np.sqrt(n * values)
+        if n > p:
+            vectors = Z.T @ vectors
+            vectors /= np.sqrt(n * values)
+        return values, vectors
 
     @property
     def values(self) -> Vector:
@@ -126,7 +129,8 @@ class Spectrum:
     @cached_property
     def loadings(self) -> Matrix:
         """Features by eigenvectors."""
-        return np.asarray(self._eigen[1].T @ self.scores.T / np.sqrt(self.scores.shape[1]))
+        Z = self.scores[:].astype(np.float64, copy=False)
+        return np.asarray(self._eigen[1].T @ Z.T / np.sqrt(Z.shape[1]))
 
     @cached_property
     def inside(self) -> Matrix:

@@ -8,7 +8,13 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import eigh
 
-from ..runs.stored_rows import RowMatrix, column_blocks, row_blocks
+from ..runs.stored_rows import (
+    RowMatrix,
+    column_blocks,
+    products_of_columns,
+    products_of_rows,
+    row_blocks,
+)
 from ..types import Indices, Matrix, Vector
 
 BEYOND_NOISE = 1.5  # times the largest eigenvalue of independent features, which neighbours exceed
@@ -65,7 +71,7 @@ class Components:
         size = p if min(p, n) <= MAX_SAMPLE else MAX_SAMPLE
         sample = np.linspace(0, p - 1, size).astype(np.intp)
         by_sample = n <= size
-        small = _by_samples(Z, sample) if by_sample else _by_features(Z, sample)
+        small = (products_of_columns if by_sample else products_of_rows)(Z, sample)
         bounds = n * _edge(size, n_free), np.inf
         values, vectors = eigh(small, subset_by_value=bounds, check_finite=False)
         most = max(1, n_free // ROWS_PER_COMPONENT)
@@ -114,24 +120,6 @@ class Components:
         turned = turned[:, is_left]
         others = (turned.T * self.values) @ self.vectors - (own @ turned).T @ columns[inside] / n
         return CommonPart(np.ascontiguousarray(np.linalg.qr(others.T)[0].T), lengths)
-
-
-def _by_samples(Z: RowMatrix, sample: Indices) -> Matrix:
-    """Inner products of all columns of some rows."""
-    total = np.zeros((Z.shape[1], Z.shape[1]))
-    for block in row_blocks((len(sample), Z.shape[1])):
-        some = Z[sample[block]].astype(np.float64, copy=False)
-        total += some.T @ some
-    return total
-
-
-def _by_features(Z: RowMatrix, sample: Indices) -> Matrix:
-    """Inner products of some rows, some columns at a time."""
-    total = np.zeros((len(sample), len(sample)))
-    for block in column_blocks((len(sample), Z.shape[1])):
-        some = Z[sample, block].astype(np.float64, copy=False)
-        total += some @ some.T
-    return total
 
 
 def _edge(p: int, n: int) -> float:

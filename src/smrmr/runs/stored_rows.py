@@ -233,6 +233,24 @@ def inner_products(values: Array, rows: RowMatrix) -> Array:
     return parts[0] if len(parts) == 1 else np.concatenate(parts or [values[:, :0]], axis=1)
 
 
+def products_of_rows(rows: RowMatrix, which: Indices) -> Array:
+    """Inner products of some rows with one another, in double precision."""
+    total = np.zeros((len(which), len(which)))
+    for block in column_blocks((len(which), rows.shape[1])):
+        some = rows[which, block].astype(np.float64, copy=False)
+        total += some @ some.T
+    return total
+
+
+def products_of_columns(rows: RowMatrix, which: Indices) -> Array:
+    """Inner products of all columns of some rows with one another, in double precision."""
+    total = np.zeros((rows.shape[1], rows.shape[1]))
+    for block in row_blocks((len(which), rows.shape[1])):
+        some = rows[which[block]].astype(np.float64, copy=False)
+        total += some.T @ some
+    return total
+
+
 def inner_products_with(vector: Array, rows: RowMatrix) -> Array:
     """Inner products of one vector with the rows of a matrix."""
     return np.concatenate([rows[block] @ vector for block in row_blocks(rows.shape)])

@@ -7,6 +7,9 @@ the memory of a process.
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -15,9 +18,14 @@ from numpy.testing import assert_array_equal
 
 from smrmr import Recipe, select
 from smrmr.conditional import passes
+from smrmr.conditional.components import CommonPart
+from smrmr.conditional.partner_products import all_products
+from smrmr.conditional.products import find_products, scaled_scores
+from smrmr.conditional.residuals import find_neighbours
+from smrmr.conditional.scores import standardised
 from smrmr.data import open_columns
 from smrmr.problems import Problem
-from smrmr.runs.stored_rows import room_for
+from smrmr.runs.stored_rows import room_for, row_blocks, span
 
 
 @pytest.fixture
@@ -170,21 +178,63 @@ def test_parquet_is_read_by_columns(gaps, rng, tmp_path):
         open_columns(tmp_path / "x.parquet")
 
 
+def test_only_blocks_are_in_memory(rng, room, monkeypatch):
+    """Oracle: what Python and NumPy allocate, far below the size of the matrix."""
+    for place in ("runs.stored_rows", "conditional.partner_products"):
+        monkeypatch.setattr(f"smrmr.{place}.MAX_BLOCK_VALUES", 2**17)
+    p, n = 2000, 2000
+    Z = room.rows((p, n), np.float32)
+    Z[:] = standardised(rng.standard_normal((p, n), dtype=np.float32))
+    hypotheses, nothing = np.arange(p), np.empty((0, 2), int)
+    common = CommonPart(np.empty((0, n)), np.ones(p))
+    tracemalloc.start()
+    near = find_neighbours(Z, Z, hypotheses, hypotheses[:9], [common] * 9, nothing)
+    scores = room.gather(scaled_scores(Z[block]) for block in row_blocks(Z.shape))
+    pairs = find_products(span(Z, 0, 300), Z[:1], span(scores, 0, 300))
+    products = all_products(rng.standard_normal((1, n)), scores, np.arange(p), room)
+    found = products.compare(Z[:5], hypotheses[:5], hypotheses, np.full(5, p - 1), 3)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(near.linear) == 9
+    assert len(pairs) == 0
+    assert found.partners.shape == (5, 3)
+    assert most < 0.6 * 4 * p * n
+
+
 LIMITED = """
 import resource, sys, warnings
 import numpy as np
 import smrmr
-from benchmarks.speed.timing import resident
 
 warnings.simplefilter("ignore")
-path, limit = sys.argv[1], int(sys.argv[2])
+path, limit, budget = sys.argv[1], int(float(sys.argv[2])), sys.argv[3]
 rng = np.random.default_rng(0)
 warm = rng.standard_normal((10_100, 20))
 smrmr.select(warm, warm[:, 0] * warm[:, 1] + rng.standard_normal(len(warm)))
-status = open("/proc/self/status").read()
-now = 1024 * int(status.split("VmData:")[1].split()[0])
-resource.setrlimit(resource.RLIMIT_DATA, (now + limit, now + limit))
-source, y = smrmr.data.open_columns(path), np.load(path + ".y.npy")
-found = smrmr.select(source, y, smrmr.Recipe(max_memory=sys.argv[3]))
+held = 1024 * int(open("/proc/self/status").read().split("VmData:")[1].split()[0])
+resource.setrlimit(resource.RLIMIT_DATA, (held + limit, held + limit))
+source, y = smrmr.data.open_columns(path), np.load(path.replace(".npy", ".y"))
+found = smrmr.select(source, y, smrmr.Recipe(max_memory=budget))
 print(sorted(found.selected.tolist()))
 """
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set as on Linux")
+def test_a_fit_keeps_to_a_limit_of_the_system(tmp_path):
+    """Oracle: RLIMIT_DATA. The same fit in memory does not keep to it."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 1200), dtype=np.float32)
+    np.save(tmp_path / "x.npy", np.asfortranarray(X))
+    with (tmp_path / "x.y").open("wb") as file:
+        np.save(file, X[:, :3].sum(axis=1) + 5 * rng.standard_normal(len(X)))
+
+    def run(budget):
+        command = [sys.executable, "-c", LIMITED, str(tmp_path / "x.npy"), "8e8", budget]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    kept, broken = run("200MB"), run("10GB")
+    assert kept.returncode == 0, kept.stderr
+    assert kept.stdout.strip().startswith("[0, 1, 2")
+    assert broken.returncode != 0
+    assert "emory" in broken.stderr

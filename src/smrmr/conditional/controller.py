@@ -214,6 +214,7 @@ class ConditionalTests:
                 start = perf_counter()
                 fitted = Distillation.of(inputs.problems, self.distillers)
                 logger.info("fitted by %s", type(fitted.full_fit).__name__)
+                fitted.forget_others()
                 seconds = perf_counter() - start
             with work.stage("tests", steps=True):
                 results = first_pass(inputs, fitted, work)

@@ -74,6 +74,16 @@ class Ridge:
             out=out,
         )
 
+    def forget(self, problem: FitProblem) -> None:
+        """Drop what was worked out for the problem: the largest part of what its cache holds.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+        """
+        problem.cache.pop("ridge", None)
+
     def held_out(self, problem: FitProblem) -> Matrix:
         """Residuals of rows left out, as seen from fits to the others.
 

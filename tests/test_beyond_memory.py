@@ -185,19 +185,23 @@ def test_only_blocks_are_in_memory(rng, room, monkeypatch):
     p, n = 2000, 2000
     Z = room.rows((p, n), np.float32)
     Z[:] = standardised(rng.standard_normal((p, n), dtype=np.float32))
-    hypotheses, nothing = np.arange(p), np.empty((0, 2), int)
-    common = CommonPart(np.empty((0, n)), np.ones(p))
+    E, nothing = rng.standard_normal((1, n)), np.empty((0, 2), int)
+
+    def work_on(Z):
+        hypotheses = np.arange(len(Z))
+        common = CommonPart(np.empty((0, n)), np.ones(len(Z)))
+        near = find_neighbours(Z, Z, hypotheses, hypotheses[:9], [common] * 9, nothing)
+        scores = room.gather(scaled_scores(Z[block]) for block in row_blocks(Z.shape))
+        pairs = find_products(span(Z, 0, 300), Z[:1], span(scores, 0, 300))
+        products = all_products(E, scores, hypotheses, room)
+        found = products.compare(Z[:5], hypotheses[:5], hypotheses, np.full(5, len(Z) - 1), 3)
+        return len(near.linear), len(pairs), found.partners.shape
+
+    work_on(Z.span(0, 400))  # compiles
     tracemalloc.start()
-    near = find_neighbours(Z, Z, hypotheses, hypotheses[:9], [common] * 9, nothing)
-    scores = room.gather(scaled_scores(Z[block]) for block in row_blocks(Z.shape))
-    pairs = find_products(span(Z, 0, 300), Z[:1], span(scores, 0, 300))
-    products = all_products(rng.standard_normal((1, n)), scores, np.arange(p), room)
-    found = products.compare(Z[:5], hypotheses[:5], hypotheses, np.full(5, p - 1), 3)
+    assert work_on(Z) == (9, 0, (5, 3))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(near.linear) == 9
-    assert len(pairs) == 0
-    assert found.partners.shape == (5, 3)
     assert most < 0.6 * 4 * p * n
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from .partner_products import all_products, some_products
 from .products import MAX_PRODUCTS, find_products, product_columns, scaled_scores
 from .residuals import Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
-from .scores import adjusted_for, draw_tie_breakers, standardised
+from .scores import LEAST_SPREAD, adjusted_for, draw_tie_breakers, standardised
 from .statistics import Interactions, PartnerProducts, Statistic, needs_partners
 from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
@@ -139,14 +140,38 @@ class Inputs:
         """`Z` in single precision, to be compared."""
         if isinstance(self.Z, np.ndarray):
             return self.Z.astype(np.float32, copy=False)
-        return RowsView(self.Z, _in_single_precision, np.dtype(np.float32))
+        return RowsView(self.Z, np.dtype(np.float32))
 
     @cached_property
     def abs_scores32(self) -> RowMatrix:
         """Absolute values of `Z`, standardised, in single precision."""
         if isinstance(self.Z, np.ndarray):
             return standardised(np.abs(self.scores32))
-        return RowsView(self.Z, _absolute_values, np.dtype(np.float32))
+        return RowsView(self.Z, np.dtype(np.float32), change=self._standardised_sizes)
+
+    def _standardised_sizes(self, rows: NDArray[np.float32], places: Any) -> NDArray[np.float32]:
+        """Absolute values of the rows at these places, standardised in the same way."""
+        mean, spread = (values[places] for values in self._abs_scale)
+        found = np.abs(rows)
+        found -= mean
+        found /= spread
+        return found
+
+    @cached_property
+    def _abs_scale(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Means of absolute scores and their standard deviations, infinite where there is none."""
+        found = np.empty((2, len(self.Z), 1), np.float32)
+        for some in row_blocks(self.Z.shape):
+            sizes = np.abs(self.scores32[some])
+            found[0, some] = sizes.mean(axis=1, keepdims=True)
+            spread = (sizes - found[0, some]).std(axis=1, keepdims=True)
+            found[1, some] = np.where(spread > LEAST_SPREAD, spread, np.inf)
+        return found[0], found[1]
+
+    def prepare_for_workers(self) -> None:
+        """Work out now what every worker would work out for itself from the files."""
+        if self.room.folder is not None:
+            _ = self._abs_scale, self.row_sizes
 
     @cached_property
     def row_scale(self) -> Vector:
@@ -325,7 +350,7 @@ class Inputs:
         """What partners are multiplied by, in single precision."""
         if self.scaled is not None:
             places = self.partners - len(self.products)
-            return RowsView(self.scaled, _as_it_is, np.dtype(np.float32), places)
+            return RowsView(self.scaled, np.dtype(np.float32), places)
         if self.keeps_partner_scores:
             return self._kept_partner_scores32
         return scaled_scores(self.partner_values(self.partners))
@@ -466,18 +491,6 @@ def _scaled(Z: RowMatrix, covariate_columns: Matrix) -> Iterator[NDArray[np.floa
     for block in row_blocks(Z.shape):
         yield scaled_scores(Z[block])
     yield scaled_scores(covariate_columns)
-
-
-def _as_it_is(values: Matrix) -> Matrix:
-    return values
-
-
-def _in_single_precision(values: Matrix) -> Matrix:
-    return values.astype(np.float32, copy=False)
-
-
-def _absolute_values(values: Matrix) -> Matrix:
-    return standardised(np.abs(_in_single_precision(values)))
 
 
 def _covariate_columns(study: Study, order: Indices) -> tuple[Matrix, Indices]:

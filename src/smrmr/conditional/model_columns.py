@@ -80,7 +80,7 @@ def rank_columns(
     if isinstance(kept, StoredRows) and not table.columns.nominal[features].any():
         for _ in blocks:
             pass
-        ranks: RowMatrix = RowsView(kept, np.asarray, kept.dtype, features)
+        ranks: RowMatrix = RowsView(kept, kept.dtype, features)
     else:
         ranks = room.gather(blocks)
     return ModelColumns(ranks, *(np.concatenate(part) for part in zip(*found, strict=True)))

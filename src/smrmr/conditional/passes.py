@@ -175,6 +175,7 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
     """
     shared, tasks = Shared(inputs, distillation), []
     width = max(_block_width(inputs), min(MAX_BLOCK, MAX_TASK_VALUES // inputs.n_rows))
+    inputs.prepare_for_workers()
     if inputs.room.folder is not None:
         _ = shared.products  # made once, in a file that all workers read
     for partition, rows in enumerate(inputs.new_rows):

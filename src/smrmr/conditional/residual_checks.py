@@ -65,7 +65,7 @@ def residual_is_dependent(inputs: Inputs, column: int, inside: Indices, r: Vecto
     width = max(1, MAX_BLOCK_VALUES // inputs.n_rows)
     found = [
         covariance_of_ranks(ranks[np.argsort(columns[i : i + width] + of_features)], *pc)
-        for columns in (RowsView(inputs.Z, np.asarray, inputs.Z.dtype, checked), inputs.covariates)
+        for columns in (RowsView(inputs.Z, inputs.Z.dtype, checked), inputs.covariates)
         for i in range(0, len(columns), width)
     ]
     p = covariance_tail(np.concatenate([np.empty(0), *found]), inputs.n_rows)

@@ -125,18 +125,18 @@ class RowsView:
     ----------
     rows
         The other matrix.
-    change
-        Makes of some of its rows those that are asked for.
     dtype
-        Their type.
+        Type of the rows that are asked for.
     which
-        Positions of the rows; None for all of them.
+        Positions of these; None for all of them.
+    change
+        Makes them of rows of the other matrix and an index of where they stand there.
     """
 
     rows: Any
-    change: Callable[[Array], Array]
     dtype: np.dtype[Any]
     which: Indices | None = None
+    change: Callable[[Array, Any], Array] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -151,7 +151,9 @@ class RowsView:
         """Rows by a number, a slice or positions."""
         if isinstance(which, int | np.integer):
             return self[np.array([which])][0]
-        return self.change(self.rows[which if self.which is None else self.which[which]])
+        places = which if self.which is None else self.which[which]
+        values = np.asarray(self.rows[places], self.dtype)
+        return values if self.change is None else self.change(values, places)
 
 
 RowMatrix: TypeAlias = Any

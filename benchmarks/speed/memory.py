@@ -1,8 +1,9 @@
 """Measures what a fit holds in memory at most, stage by stage, of a table that lies in a file.
 
-    python -m benchmarks.speed.memory ROWS COLUMNS BUDGET [FORMAT] [THREADS]
+    python -m benchmarks.speed.memory ROWS COLUMNS BUDGET [FORMAT] [THREADS or dask]
 
-as in ``60000 1500 200MB zarr``. FORMAT is npy, zarr or parquet. The table is float32, neighbouring
+as in ``60000 1500 200MB zarr``. FORMAT is npy, zarr or parquet; with ``dask`` the work goes to two
+worker processes of 1 GB each, of which the peak is printed too. The table is float32, neighbouring
 columns are alike (correlation 0.4), and ten columns matter: straight, bent and as a product.
 Memory is what the process holds beyond files that are mapped (RssAnon), less what Python and its
 libraries take up before; seconds are the processor's. Files are kept in a folder for temporary
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 import warnings
+from contextlib import contextmanager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
@@ -128,6 +130,23 @@ class Watch:
         self.thread.join()
 
 
+@contextmanager
+def workers(peaks):
+    """Two Dask workers of one thread and 1 GB each; at the end their peaks, if none was lost."""
+    import joblib
+    from dask.distributed import Client, LocalCluster
+
+    cluster = LocalCluster(2, threads_per_worker=1, memory_limit="1GB", dashboard_address=None)
+    with cluster, Client(cluster) as client:
+        client.wait_for_workers(2)
+        before = client.run(resident, "VmRSS")
+        with joblib.parallel_config(backend="dask", wait_for_workers_timeout=60):
+            yield -1
+        after = client.run(resident, "VmHWM")
+        assert set(after) == set(before), "a worker was lost"
+        peaks += after.values()
+
+
 def child(path, budget, threads):
     warnings.simplefilter("ignore")
     path = Path(path)
@@ -135,11 +154,12 @@ def child(path, budget, threads):
     warm = rng.standard_normal((11_000, 20), dtype=np.float32)
     smrmr.select(warm, warm[:, 0] + warm[:, 1] ** 2 + rng.standard_normal(11_000))
     y = np.load(path.with_suffix(".y.npy"))
-    watch = Watch()
-    source = smrmr.data.open_columns(path)
-    recipe = smrmr.Recipe(max_memory=budget, n_jobs=int(threads))
-    found = smrmr.select(source, y, recipe, rng=0, progress=watch.progress)
-    watch.end()
+    source, peaks = smrmr.data.open_columns(path), []
+    with workers(peaks) if threads == "dask" else nullcontext(int(threads)) as n_jobs:
+        watch = Watch()
+        recipe = smrmr.Recipe(max_memory=budget, n_jobs=n_jobs)
+        found = smrmr.select(source, y, recipe, rng=0, progress=watch.progress)
+        watch.end()
     answer = found.evidence.p_values, found.evidence.effects, found.q_values
     print(
         json.dumps(
@@ -148,6 +168,7 @@ def child(path, budget, threads):
                 "seconds": {k: round(v, 1) for k, v in watch.seconds.items()},
                 "answer": sha256(b"".join(np.asarray(a).tobytes() for a in answer)).hexdigest(),
                 "selected": len(found.selected),
+                "workers": [round(peak / 1e6) for peak in peaks],
             }
         )
     )
@@ -162,13 +183,15 @@ def main(n, p, budget, kind="zarr", threads="1"):
     found = json.loads(in_own_process("child", path, budget, threads).splitlines()[-1])
     clock = time.perf_counter() - start
     megabytes, seconds = found["megabytes"], found["seconds"]
-    print(f"{n:,} x {p:,} {kind}, {4 * n * p / 1e6:,.0f} MB; budget {budget}, {threads} thread(s)")
+    print(f"{n:,} x {p:,} {kind}, {4 * n * p / 1e6:,.0f} MB; budget {budget}, threads: {threads}")
     for stage in megabytes:
         print(f"  {stage:<24} {megabytes[stage]:>7,} MB {seconds.get(stage, 0):>8,.1f} s")
     total = sum(seconds.values())
     print(
         f"  {'all':<24} {max(megabytes.values()):>7,} MB {total:>8,.1f} s; {clock:.0f} by the clock"
     )
+    for peak in found["workers"]:
+        print(f"  a worker, in all         {peak:>7,} MB")
     print(f"  {found['selected']} selected, answer {found['answer'][:16]}", flush=True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import eigh
@@ -33,6 +34,29 @@ class CommonPart:
 
     vectors: Matrix
     lengths: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class CommonPartByNeed:
+    """The same, worked out whenever it is read: vectors of many hypotheses would fill memory."""
+
+    components: Components
+    features: Indices
+    Z: RowMatrix
+
+    @property
+    def _now(self) -> CommonPart:
+        return self.components.without(self.features, self.Z[self.features])
+
+    @property
+    def vectors(self) -> Matrix:
+        """Orthonormal rows, (m, n)."""
+        return self._now.vectors
+
+    @cached_property
+    def lengths(self) -> Vector:
+        """Norm of each feature without them, relative to the whole."""
+        return self._now.lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +119,12 @@ class Components:
         shares = np.sum(self.loadings**2, axis=1) / self.vectors.shape[1]
         return CommonPart(self.vectors, np.sqrt(np.maximum(1 - shares, 0.0)))
 
+    def part_without(self, features: Indices, Z: RowMatrix, by_need: bool) -> AnyCommonPart:
+        """The same as `without`, of rows of Z; worked out now or by need."""
+        if by_need:
+            return CommonPartByNeed(self, features, Z)
+        return self.without(features, Z[features])
+
     def consist_of(self, features: Indices) -> bool:
         """Whether features are more than a twentieth of any component."""
         own = self.loadings[features[np.isin(features, self.sample)]]
@@ -125,3 +155,6 @@ class Components:
 def _edge(p: int, n: int) -> float:
     """Eigenvalue from which on a component counts."""
     return float(BEYOND_NOISE * (1 + np.sqrt(p / n)) ** 2)
+
+
+AnyCommonPart: TypeAlias = CommonPart | CommonPartByNeed

@@ -21,14 +21,14 @@ from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, row_blocks,
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .combine import all_gcm_p_values, p_values, with_partners
-from .components import CommonPart, Components
+from .components import AnyCommonPart, CommonPartByNeed, Components
 from .distillers import FitProblem
 from .distillers.problem import NONE, Shape, most_in_fit
 from .marginal import Rows, valid_statistics
 from .model_columns import fit_problems, precision, rank_columns
 from .partner_products import all_products, some_products
 from .products import MAX_PRODUCTS, find_products, product_columns, scaled_scores
-from .residuals import Neighbours, residuals_of
+from .residuals import Basis, Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
 from .scores import LEAST_SPREAD, adjusted_for, draw_tie_breakers, standardised
 from .statistics import Interactions, PartnerProducts, Statistic, needs_partners
@@ -222,7 +222,7 @@ class Inputs:
         self,
         rows: Indices,
         neighbours: Neighbours,
-        commons: Sequence[CommonPart],
+        commons: Sequence[AnyCommonPart],
         E: NDArray[np.float64],
         shape: Shape,
         gcm_up_to: float = 0.0,
@@ -243,7 +243,7 @@ class Inputs:
         p, of_others, gcm = np.ones(k), np.ones(k), np.zeros(k)
         by_target, correlation = np.ones((k, q)), np.zeros((k, q))
         freedom, variance, values = np.zeros(k), np.zeros(k), np.empty((k, self.n_rows))
-        of = {id(one): np.concatenate([self.covariate_basis, one.vectors]) for one in commons}
+        of = {id(one): self._basis_with(one) for one in commons}
         bases = [of[id(one)] for one in commons]
         parts = list(residuals_of(self.Z, rows, neighbours, E, bases))
         for some, found in parts:
@@ -271,6 +271,12 @@ class Inputs:
         return Comparison(
             p, gcm, by_target, correlation, freedom, variance, values, together, robust, of_others
         )
+
+    def _basis_with(self, common: AnyCommonPart) -> Basis:
+        """What columns are freed of: covariates, and what features share."""
+        if isinstance(common, CommonPartByNeed):
+            return lambda: np.concatenate([self.covariate_basis, common.vectors])
+        return np.concatenate([self.covariate_basis, common.vectors])
 
     @cached_property
     def partition_of(self) -> Indices:

@@ -16,7 +16,7 @@ from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .calibration import calibrate
 from .combine import combine, combine_groups
-from .components import CommonPart
+from .components import AnyCommonPart, CommonPart
 from .distillers import Distillation, Distilled
 from .inputs import Comparison, Inputs
 from .products import product_columns, products_with_partners
@@ -45,6 +45,7 @@ TESTED_AGAIN = (
     "excess",
     "p_of_interaction",
 )
+MAX_KEPT_VECTORS = 2**25  # values of components without hypotheses, that are kept for a task
 LARGE = 10**6  # bytes, which Dask sends to each worker once
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
 
@@ -240,7 +241,7 @@ def _test_rows(shared: Shared, partition: int, rows: Indices) -> list[NDArray[An
 
 
 def _test_block(
-    shared: Shared, partition: int, rows: Indices, commons: list[CommonPart], near: Neighbours
+    shared: Shared, partition: int, rows: Indices, commons: list[AnyCommonPart], near: Neighbours
 ) -> list[NDArray[Any]]:
     """The same of rows whose neighbours are known."""
     inputs, fit = shared.inputs, shared.distillation.full_fit
@@ -275,17 +276,18 @@ def _of_interactions(found: Interactions | None, k: int) -> tuple[Indices, Vecto
     return found.partners, found.p
 
 
-def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[CommonPart]:
+def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[AnyCommonPart]:
     """What features outside the hypothesis of each row share.
 
     A single feature has next to nothing of that of all.
     """
-    members, found = MembersByNumber(hypothesis_of), dict[int, CommonPart]()
+    members, found = MembersByNumber(hypothesis_of), dict[int, AnyCommonPart]()
+    by_need = len(rows) * inputs.components.vectors.size > MAX_KEPT_VECTORS
     for number in np.unique(hypothesis_of[rows]).tolist():
         own = inputs.with_products(members.of(number))
         found[number] = inputs.components.of_all
         if inputs.components.consist_of(own):
-            found[number] = inputs.components.without(own, inputs.Z[own])
+            found[number] = inputs.components.part_without(own, inputs.Z, by_need)
     return [found[number] for number in hypothesis_of[rows].tolist()]
 
 

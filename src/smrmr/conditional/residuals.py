@@ -17,10 +17,10 @@ splines of five knots.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +28,13 @@ from numpy.typing import NDArray
 from ..runs.compiled import compiled, compiled_reordering
 from ..runs.stored_rows import RowMatrix, inner_products
 from ..types import Indices, Mask, Matrix, Vector
-from .components import CommonPart
+from .components import AnyCommonPart
 from .statistics import Interactions, ResidualPairs
 from .strongest import strongest
 
 Array = NDArray[Any]
 Part = TypeVar("Part")
+Basis: TypeAlias = Matrix | Callable[[], Matrix]
 
 MAX_LINEAR, MAX_SPLINE = 40, 2  # neighbours of a column
 MAX_IN_FULL = 10  # of the linear ones, that are partialled out in full:
@@ -78,7 +79,7 @@ def find_neighbours(
     abs_Z: RowMatrix,
     hypothesis_of: Indices,
     columns: Indices,
-    commons: Sequence[CommonPart],
+    commons: Sequence[AnyCommonPart],
     products: Indices,
 ) -> Neighbours:
     """Neighbours of some columns among all columns of other hypotheses.
@@ -90,16 +91,16 @@ def find_neighbours(
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
     by_chance = np.sqrt(2 * np.log(2 * p) * n)
-    shared = any(len(common.vectors) for common in commons)
-    adjusted = mine.copy() if shared else mine
+    adjusted, with_common = mine.copy(), list[tuple[slice, AnyCommonPart]]()
     for some, common in _runs(commons):
-        if len(common.vectors):
+        vectors = common.vectors
+        if len(vectors):
+            with_common.append((some, common))
             lengths = np.maximum(common.lengths[columns[some]], MIN_NORM).astype(Z.dtype)
-            adjusted[some] = _free_of(common.vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
+            adjusted[some] = _free_of(vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
     correlations = inner_products(adjusted, Z)
-    for some, common in _runs(commons):
-        if len(common.vectors):
-            correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
+    for some, common in with_common:
+        correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
     curved = inner_products(mine, abs_Z)
     inside = (hypothesis_of[products] == own[:, None, None]).any(axis=2)
     correlations[:, : len(products)][inside] = curved[:, : len(products)][inside] = 0.0
@@ -154,12 +155,13 @@ class FeatureResiduals:
 
 
 def residuals_of(
-    Z: RowMatrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Matrix]
+    Z: RowMatrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Basis]
 ) -> Iterator[tuple[slice, FeatureResiduals]]:
     """Residuals of columns and of `E`, those of the target, a few columns at a time.
 
     `E` is (q, n), or (q, columns, n) where each column has its own. Both are free of the
-    orthonormal rows of `bases`, one for each column: covariates, and components of the others.
+    orthonormal rows of `bases`, one for each column: covariates, and components of the others; they
+    may be functions that make these rows, which are called for a few columns at a time.
     """
     width = max(1, MAX_BLOCK_VALUES // Z.shape[1] // max(1, len(E) // MANY_TARGETS))
     for start in range(0, len(columns), width):
@@ -178,9 +180,10 @@ def residuals_of(
 
 
 def _adjusted(
-    Z: RowMatrix, own: Matrix, near: Neighbours, E: Array, basis: Matrix
+    Z: RowMatrix, own: Matrix, near: Neighbours, E: Array, basis: Basis
 ) -> tuple[Matrix, Array, Indices]:
     """Residuals of columns that have one basis, those of E beside them, and their ranks."""
+    basis = basis() if callable(basis) else basis
     target = _free_of(basis, E)
     if E.ndim == 2:
         target = np.repeat(target[:, None], len(own), axis=1)

@@ -2,6 +2,7 @@
 
 import os
 import platform
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.random import Generator
 
+from .conditional.inputs import MAX_TESTED
 from .conditional.marginal import marginal_tests
 from .conditional.statistics import DEFAULT_STATISTICS, Statistic, as_statistics
 from .controllers import Evidence
@@ -30,6 +32,7 @@ from .rows.checks import check_rows
 from .runs.checkpoints import checkpoints_in
 from .runs.identity import identity_of
 from .runs.progress import shown
+from .runs.stored_rows import IN_MEMORY, Room, room_for
 from .runs.work import Work
 from .selection import Selection, find_pair_grids, find_trends, summarise_for_plots
 from .selection.plot_data import MOST_FEATURES, Shapes
@@ -161,8 +164,9 @@ def select_from(
 ) -> Selection:
     """Select from checked data; see `select`."""
     work = _work(recipe, progress)
-    prepared, ranks = _prepared(study, recipe, work)
-    return _answer(study, ranks, _weigh(prepared, ranks, recipe, rng, work), recipe, rng, work)
+    with _room_for_ranks(study, work) as room:
+        prepared, ranks = _prepared(study, recipe, work, room)
+        return _answer(study, ranks, _weigh(prepared, ranks, recipe, rng, work), recipe, rng, work)
 
 
 def weigh_from(
@@ -170,17 +174,26 @@ def weigh_from(
 ) -> Weighed:
     """Test features of checked data, and decide nothing."""
     work = _work(recipe, progress)
-    return _weigh(*_prepared(study, recipe, work), recipe, rng, work)
+    with _room_for_ranks(study, work) as room:
+        return _weigh(*_prepared(study, recipe, work, room), recipe, rng, work)
 
 
 def _work(recipe: Recipe, progress: Progress | None) -> Work:
     return Work(recipe.n_jobs, parse_bytes(recipe.max_memory), progress)
 
 
-def _prepared(study: Study, recipe: Recipe, work: Work) -> tuple[Study, RankTable]:
+def _room_for_ranks(study: Study, work: Work) -> AbstractContextManager[Room]:
+    """Files where the ranks of so many features as are tested would take half of the memory."""
+    n, p = study.columns.n_rows, study.columns.n_columns
+    return room_for(8 * n * p if p <= MAX_TESTED else 0, work.max_memory)
+
+
+def _prepared(
+    study: Study, recipe: Recipe, work: Work, room: Room = IN_MEMORY
+) -> tuple[Study, RankTable]:
     """The data as the controller takes them, and the table of their ranks."""
-    prepared = recipe.controller.prepare(study)
-    return prepared, RankTable.of(prepared.columns, work, keep=recipe.controller.by_rank)
+    prepared, keep = recipe.controller.prepare(study), recipe.controller.by_rank
+    return prepared, RankTable.of(prepared.columns, work, keep=keep, room=room)
 
 
 def _statistics(recipe: Recipe) -> tuple[Statistic, ...]:

@@ -99,7 +99,7 @@ class Recipe:
         can show single rows. Otherwise the result, its pickles and reports hold summaries that
         identify nobody.
     max_memory
-        Budget for the work besides the data, such as ``"500MB"``.
+        Budget for the work besides the data, such as ``"500MB"``; what would not fit lies in files.
     n_jobs
         Threads, as in joblib; -1 for all cores.
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import eigh
 
+from ..runs.stored_rows import (
+    RowMatrix,
+    column_blocks,
+    products_of_columns,
+    products_of_rows,
+    row_blocks,
+)
 from ..types import Indices, Matrix, Vector
 
 BEYOND_NOISE = 1.5  # times the largest eigenvalue of independent features, which neighbours exceed
@@ -26,6 +34,29 @@ class CommonPart:
 
     vectors: Matrix
     lengths: Vector
+
+
+@dataclass(frozen=True, eq=False)
+class CommonPartByNeed:
+    """The same, worked out whenever it is read: vectors of many hypotheses would fill memory."""
+
+    components: Components
+    features: Indices
+    Z: RowMatrix
+
+    @property
+    def _now(self) -> CommonPart:
+        return self.components.without(self.features, self.Z[self.features])
+
+    @property
+    def vectors(self) -> Matrix:
+        """Orthonormal rows, (m, n)."""
+        return self._now.vectors
+
+    @cached_property
+    def lengths(self) -> Vector:
+        """Norm of each feature without them, relative to the whole."""
+        return self._now.lengths
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,26 +89,41 @@ class Components:
     n_free: int
 
     @classmethod
-    def of(cls, Z: Matrix, n_free: int) -> Components:
+    def of(cls, Z: RowMatrix, n_free: int) -> Components:
         """Those of the rows of Z, each a feature of mean 0 and variance 1."""
         p, n = Z.shape
         size = p if min(p, n) <= MAX_SAMPLE else MAX_SAMPLE
         sample = np.linspace(0, p - 1, size).astype(np.intp)
-        some = Z[sample].astype(np.float64, copy=False)
-        small = some.T @ some if n <= size else some @ some.T
+        by_sample = n <= size
+        small = (products_of_columns if by_sample else products_of_rows)(Z, sample)
         bounds = n * _edge(size, n_free), np.inf
         values, vectors = eigh(small, subset_by_value=bounds, check_finite=False)
         most = max(1, n_free // ROWS_PER_COMPONENT)
         values, vectors = values[::-1][:most], vectors[:, ::-1][:, :most]
-        rows = vectors.T if n <= size else (vectors / np.sqrt(values)).T @ some
-        rows = np.ascontiguousarray(rows)
-        return cls(rows, values / n, np.asarray(Z @ rows.T, dtype=np.float64), sample, n_free)
+        rows = np.empty((vectors.shape[1], n))
+        if by_sample:
+            rows[:] = vectors.T
+        elif len(rows):
+            weights = (vectors / np.sqrt(values)).T
+            for some in column_blocks((size, n)):
+                rows[:, some] = weights @ Z[sample, some].astype(np.float64, copy=False)
+        loadings = np.zeros((p, len(rows)))
+        if len(rows):
+            for block in row_blocks(Z.shape):
+                loadings[block] = Z[block] @ rows.T
+        return cls(rows, values / n, loadings, sample, n_free)
 
     @cached_property
     def of_all(self) -> CommonPart:
         """The components of all features."""
         shares = np.sum(self.loadings**2, axis=1) / self.vectors.shape[1]
         return CommonPart(self.vectors, np.sqrt(np.maximum(1 - shares, 0.0)))
+
+    def part_without(self, features: Indices, Z: RowMatrix, by_need: bool) -> AnyCommonPart:
+        """The same as `without`, of rows of Z; worked out now or by need."""
+        if by_need:
+            return CommonPartByNeed(self, features, Z)
+        return self.without(features, Z[features])
 
     def consist_of(self, features: Indices) -> bool:
         """Whether features are more than a twentieth of any component."""
@@ -109,3 +155,6 @@ class Components:
 def _edge(p: int, n: int) -> float:
     """Eigenvalue from which on a component counts."""
     return float(BEYOND_NOISE * (1 + np.sqrt(p / n)) ** 2)
+
+
+AnyCommonPart: TypeAlias = CommonPart | CommonPartByNeed

@@ -19,6 +19,7 @@ from ..measures import as_measure
 from ..measures.protocol import Measure
 from ..problems import Problem, setting, warn
 from ..runs.blocks import one_blas_thread
+from ..runs.stored_rows import room_for
 from ..runs.work import Work
 from ..settings import check_choice, nested_settings, write_setting
 from ..types import Indices, Vector
@@ -26,7 +27,7 @@ from .combine import combine_groups
 from .distillers import DISTILLERS, Distillation, Distiller, as_distillers
 from .evidence import ConditionalEvidence, Fit
 from .feature_pairs import FeaturePairs, pair_up
-from .inputs import Inputs, prepare_inputs
+from .inputs import Inputs, bytes_of_scores, prepare_inputs
 from .marginal import unadjusted_relevance
 from .passes import Results, first_pass, refits, second_pass
 from .rules import Rule, as_rule
@@ -204,14 +205,16 @@ class ConditionalTests:
         ConditionalEvidence
             p-values and effects, before any level is set.
         """
-        with one_blas_thread():
+        n_bytes = bytes_of_scores(study.columns.n_rows, len(groups.copies.modelled))
+        with one_blas_thread(), room_for(n_bytes, work.max_memory) as room:
             with work.stage("scores", steps=True):
-                inputs = prepare_inputs(study, ranks, groups, alone, self.statistics, work)
+                inputs = prepare_inputs(study, ranks, groups, alone, self.statistics, work, room)
             _tell_limit(inputs)
             with work.stage("fits"):
                 start = perf_counter()
                 fitted = Distillation.of(inputs.problems, self.distillers)
                 logger.info("fitted by %s", type(fitted.full_fit).__name__)
+                fitted.forget_others()
                 seconds = perf_counter() - start
             with work.stage("tests", steps=True):
                 results = first_pass(inputs, fitted, work)

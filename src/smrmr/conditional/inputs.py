@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,24 +17,27 @@ from ..data.targets.protocol import TargetColumns
 from ..features.groups import Groups
 from ..features.marginal import MarginalTests
 from ..features.rank_table import RankTable
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, row_blocks, span
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .combine import all_gcm_p_values, p_values, with_partners
-from .components import CommonPart, Components
+from .components import AnyCommonPart, CommonPartByNeed, Components
 from .distillers import FitProblem
 from .distillers.problem import NONE, Shape, most_in_fit
 from .marginal import Rows, valid_statistics
-from .model_columns import fit_problems, rank_columns
-from .products import find_products, product_columns, scaled_scores
-from .residuals import Neighbours, residuals_of
+from .model_columns import fit_problems, precision, rank_columns
+from .partner_products import all_products, some_products
+from .products import MAX_PRODUCTS, find_products, product_columns, scaled_scores
+from .residuals import Basis, Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
-from .scores import adjusted_for, draw_tie_breakers, standardised
-from .statistics import Interactions, PartnerProducts, Statistic, needs_partners, partner_scores
+from .scores import LEAST_SPREAD, adjusted_for, draw_tie_breakers, standardised
+from .statistics import Interactions, PartnerProducts, Statistic, needs_partners
 from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
 
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
 MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept
+TIMES_SCORES = 6  # ranks, scores, columns of fits and products of partners take up, at most
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
 
@@ -105,9 +109,13 @@ class Inputs:
         Numbers and levels of covariates, standardised, one row each, and the covariate of each.
     row_neighbours
         Rows of nearly the same covariates; none without covariates.
+    room
+        Where `Z` is, and what else is as large.
+    scaled
+        Scores of features, then of covariates, as partners, scaled, where these lie in a file.
     """
 
-    Z: Matrix
+    Z: RowMatrix
     covariate_basis: Matrix
     covariates: Matrix
     components: Components
@@ -124,16 +132,46 @@ class Inputs:
     covariate_columns: Matrix
     covariate_of: Indices
     row_neighbours: RowNeighbours | None = None
+    room: Room = IN_MEMORY
+    scaled: RowMatrix = None
 
     @cached_property
-    def scores32(self) -> Matrix:
+    def scores32(self) -> RowMatrix:
         """`Z` in single precision, to be compared."""
-        return self.Z.astype(np.float32, copy=False)
+        if isinstance(self.Z, np.ndarray):
+            return self.Z.astype(np.float32, copy=False)
+        return RowsView(self.Z, np.dtype(np.float32))
 
     @cached_property
-    def abs_scores32(self) -> Matrix:
+    def abs_scores32(self) -> RowMatrix:
         """Absolute values of `Z`, standardised, in single precision."""
-        return standardised(np.abs(self.scores32))
+        if isinstance(self.Z, np.ndarray):
+            return standardised(np.abs(self.scores32))
+        return RowsView(self.Z, np.dtype(np.float32), change=self._standardised_sizes)
+
+    def _standardised_sizes(self, rows: NDArray[np.float32], places: Any) -> NDArray[np.float32]:
+        """Absolute values of the rows at these places, standardised in the same way."""
+        mean, spread = (values[places] for values in self._abs_scale)
+        found = np.abs(rows)
+        found -= mean
+        found /= spread
+        return found
+
+    @cached_property
+    def _abs_scale(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Means of absolute scores and their standard deviations, infinite where there is none."""
+        found = np.empty((2, len(self.Z), 1), np.float32)
+        for some in row_blocks(self.Z.shape):
+            sizes = np.abs(self.scores32[some])
+            found[0, some] = sizes.mean(axis=1, keepdims=True)
+            spread = (sizes - found[0, some]).std(axis=1, keepdims=True)
+            found[1, some] = np.where(spread > LEAST_SPREAD, spread, np.inf)
+        return found[0], found[1]
+
+    def prepare_for_workers(self) -> None:
+        """Work out now what every worker would work out for itself from the files."""
+        if self.room.folder is not None:
+            _ = self._abs_scale, self.row_sizes
 
     @cached_property
     def row_scale(self) -> Vector:
@@ -144,7 +182,11 @@ class Inputs:
     @cached_property
     def row_sizes(self) -> Vector:
         """Sum of the absolute scores of every sample."""
-        return np.asarray(np.abs(self.Z[len(self.products) :]).sum(axis=0, dtype=np.float64))
+        total, Z = np.zeros(self.n_rows), span(self.Z, len(self.products))
+        for block in row_blocks(Z.shape):
+            for row in np.abs(Z[block]):
+                total += row
+        return total
 
     @cached_property
     def new_rows(self) -> tuple[Indices, ...]:
@@ -180,7 +222,7 @@ class Inputs:
         self,
         rows: Indices,
         neighbours: Neighbours,
-        commons: Sequence[CommonPart],
+        commons: Sequence[AnyCommonPart],
         E: NDArray[np.float64],
         shape: Shape,
         gcm_up_to: float = 0.0,
@@ -191,7 +233,7 @@ class Inputs:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
         `commons` is what features outside the hypothesis of each share. `E` is (q, n), or
-        (q, rows, n); `shape` is what the fit says that they come from. Rows without ties whose
+        (q, rows, n); `shape` is what the fit says that they come from. RowMatrix without ties whose
         p-value is at most `gcm_up_to` have one of the generalised covariance measure too. With
         `products` of residuals and partners it is asked how rows, as members of hypotheses of a
         partition, act together with these; `is_wide` says whose residuals have an unequal spread,
@@ -201,7 +243,7 @@ class Inputs:
         p, of_others, gcm = np.ones(k), np.ones(k), np.zeros(k)
         by_target, correlation = np.ones((k, q)), np.zeros((k, q))
         freedom, variance, values = np.zeros(k), np.zeros(k), np.empty((k, self.n_rows))
-        of = {id(one): np.concatenate([self.covariate_basis, one.vectors]) for one in commons}
+        of = {id(one): self._basis_with(one) for one in commons}
         bases = [of[id(one)] for one in commons]
         parts = list(residuals_of(self.Z, rows, neighbours, E, bases))
         for some, found in parts:
@@ -230,6 +272,12 @@ class Inputs:
             p, gcm, by_target, correlation, freedom, variance, values, together, robust, of_others
         )
 
+    def _basis_with(self, common: AnyCommonPart) -> Basis:
+        """What columns are freed of: covariates, and what features share."""
+        if isinstance(common, CommonPartByNeed):
+            return lambda: np.concatenate([self.covariate_basis, common.vectors])
+        return np.concatenate([self.covariate_basis, common.vectors])
+
     @cached_property
     def partition_of(self) -> Indices:
         """The finest partition that has each hypothesis."""
@@ -255,9 +303,8 @@ class Inputs:
             order = np.argsort(E + self.tie_breakers[1], axis=1)
             E = scores_by_rank(self.n_rows)[ranks_of(order)]
         if which is None:
-            return PartnerProducts.of(E, self.partner_scores32, self.partners)
-        scores = partner_scores(self._partner_values(which), np.float64)
-        return PartnerProducts.of(E, scores, which)
+            return all_products(E, self.partner_scores32, self.partners, self.room)
+        return some_products(E, self.partner_values, which)
 
     def positions(self, numbers: Indices, n_features: int) -> Indices:
         """Positions in X of features by rows of `Z`; covariates follow after the last feature."""
@@ -291,7 +338,7 @@ class Inputs:
             for numbers in self._with_covariates
         )
 
-    def _partner_values(self, which: Indices) -> Matrix:
+    def partner_values(self, which: Indices) -> Matrix:
         """Values of partners by number."""
         found = np.empty((len(which), self.n_rows), self.Z.dtype)
         of_features = which < len(self.Z)
@@ -305,15 +352,18 @@ class Inputs:
         return len(self.partners) * self.n_rows <= MAX_KEPT_VALUES
 
     @property
-    def partner_scores32(self) -> NDArray[np.floating]:
+    def partner_scores32(self) -> RowMatrix:
         """What partners are multiplied by, in single precision."""
+        if self.scaled is not None:
+            places = self.partners - len(self.products)
+            return RowsView(self.scaled, np.dtype(np.float32), places)
         if self.keeps_partner_scores:
             return self._kept_partner_scores32
-        return scaled_scores(self._partner_values(self.partners))
+        return scaled_scores(self.partner_values(self.partners))
 
     @cached_property
     def _kept_partner_scores32(self) -> NDArray[np.floating]:
-        return scaled_scores(self._partner_values(self.partners))
+        return scaled_scores(self.partner_values(self.partners))
 
     @cached_property
     def n_feature_partners(self) -> int:
@@ -349,6 +399,12 @@ class Inputs:
         return replace(found, p_of_partners=p), robust
 
 
+def bytes_of_scores(n_rows: int, n_features: int) -> int:
+    """How much memory a fit to so many features takes, about, if all of it is there."""
+    values = n_rows * min(n_features, MAX_TESTED)
+    return TIMES_SCORES * values * np.dtype(precision(n_rows)).itemsize
+
+
 def prepare_inputs(
     study: Study,
     ranks: RankTable,
@@ -356,16 +412,18 @@ def prepare_inputs(
     alone: MarginalTests,
     statistics: tuple[Statistic, ...],
     work: Work,
+    room: Room = IN_MEMORY,
 ) -> Inputs:
     """Normal scores, with rows ordered by the target and features by their marginal p-values.
 
     Neither order depends on where rows and columns stand in the data, so nothing that follows does.
+    What has a row per feature lies in `room`.
     """
     features = _most_associated(alone, groups)
-    ranked = rank_columns(ranks, features, work)
+    ranked = rank_columns(ranks, features, work, room)
     by_content = Rows.of(study, ranked.sums_of_squares())
     order, covariate_basis = by_content.order, by_content.covariate_basis
-    Z, feature_of, tied = ranked.scores(order, covariate_basis), ranked.feature_of, ranked.tied
+    feature_of, tied = ranked.feature_of, ranked.tied
     # columns whose p-values tie are ordered by a checksum of their content
     content = ranked.checksums(order)
     first = np.searchsorted(feature_of, np.arange(len(features)))
@@ -377,16 +435,24 @@ def prepare_inputs(
     feature_of, features = place[feature_of[rows]], features[by_association]
     hypotheses = tuple(numbers[features[feature_of]] for numbers in groups.hypotheses)
     largest_group = int(np.bincount(group[by_association][feature_of]).max())
-    n_fitted = min(len(Z), most_in_fit(len(order)) + largest_group)
-    Z, target = Z[rows], take_rows(study.target, order)
+    n_fitted = min(len(rows), most_in_fit(len(order)) + largest_group)
+    target = take_rows(study.target, order)
+    most = 2 * MAX_PRODUCTS  # rows for products come first
+    every = room.rows((most + len(rows), len(order)), precision(len(order)))
+    ranked.put_scores(every, most, rows, order, covariate_basis)
+    Z = span(every, most)
     covariate_columns, covariate_of = _covariate_columns(study, order)
-    products = np.empty((0, 2), np.intp)
+    products, scaled = np.empty((0, 2), np.intp), None
     is_asked = study.partners is None or len(study.partners) > 0
     if is_asked and any(map(needs_partners, statistics)):
-        products = find_products(Z, by_content.columns.values)
+        if room.folder is not None:
+            scaled = room.gather(_scaled(Z, covariate_columns))
+        products = find_products(Z, by_content.columns.values, scaled)
     held = adjusted_for(product_columns(Z, products), covariate_basis)
-    Z, products = np.concatenate([held.astype(Z.dtype), Z]), np.tile(products, (2, 1))
+    products = np.tile(products, (2, 1))
     n_products = len(products)
+    every[most - n_products : most] = held
+    Z = span(every, most - n_products)
     feature_of = np.concatenate([feature_of[products[:, 0]], feature_of])
     none = np.full(n_products, -1)
     hypotheses = tuple(np.concatenate([none, numbers]) for numbers in hypotheses)
@@ -411,6 +477,7 @@ def prepare_inputs(
             covariate_basis,
             Z,
             Z[:n_products],
+            room,
         ),
         tied=tied,
         tie_breakers=draw_tie_breakers(len(order)),
@@ -420,7 +487,16 @@ def prepare_inputs(
         covariate_columns=covariate_columns,
         covariate_of=covariate_of,
         row_neighbours=_row_neighbours(study, by_content),
+        room=room,
+        scaled=scaled,
     )
+
+
+def _scaled(Z: RowMatrix, covariate_columns: Matrix) -> Iterator[NDArray[np.floating]]:
+    """Scores of features, then of covariates, as partners, some rows at a time."""
+    for block in row_blocks(Z.shape):
+        yield scaled_scores(Z[block])
+    yield scaled_scores(covariate_columns)
 
 
 def _covariate_columns(study: Study, order: Indices) -> tuple[Matrix, Indices]:

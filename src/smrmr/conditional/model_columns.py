@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from ..data.columns import Columns
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..features.rank_table import RankTable
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, StoredRows
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
@@ -34,7 +35,7 @@ class ModelColumns:
     fewer than half of the values differ.
     """
 
-    ranks: NDArray[np.int32]
+    ranks: RowMatrix
     feature_of: Indices
     normality: Vector
     tied: Mask
@@ -58,14 +59,37 @@ class ModelColumns:
         In the precision that so many rows are held in.
         """
         Z = np.empty(self.ranks.shape, precision(len(order)))
-        for some in _blocks(*Z.shape):
-            Z[some] = adjusted_for(normal_scores(self.ranks[some][:, order]), covariate_basis)
+        self.put_scores(Z, 0, np.arange(len(Z)), order, covariate_basis)
         return Z
 
+    def put_scores(
+        self, Z: RowMatrix, first: int, which: Indices, order: Indices, covariate_basis: Matrix
+    ) -> None:
+        """Put the scores of some columns into rows of Z, from the first one on."""
+        for some in _blocks(len(which), len(order)):
+            scores = adjusted_for(normal_scores(self.ranks[which[some]][:, order]), covariate_basis)
+            Z[first + some.start : first + some.start + len(scores)] = scores
 
-def rank_columns(table: RankTable, features: Indices, work: Work) -> ModelColumns:
+
+def rank_columns(
+    table: RankTable, features: Indices, work: Work, room: Room = IN_MEMORY
+) -> ModelColumns:
     """Ranks of the columns of the model that features have."""
-    found = []
+    found = list[tuple[Indices, Vector, Mask]]()
+    blocks, kept = _ranked(table, features, work, found), table.kept
+    if isinstance(kept, StoredRows) and not table.columns.nominal[features].any():
+        for _ in blocks:
+            pass
+        ranks: RowMatrix = RowsView(kept, kept.dtype, features)
+    else:
+        ranks = room.gather(blocks)
+    return ModelColumns(ranks, *(np.concatenate(part) for part in zip(*found, strict=True)))
+
+
+def _ranked(
+    table: RankTable, features: Indices, work: Work, found: list[tuple[Indices, Vector, Mask]]
+) -> Iterable[NDArray[np.int32]]:
+    """Ranks, some columns at a time; what else is known of each joins `found`."""
     for some in _blocks(len(features), table.columns.n_rows):
         values, feature_of = _values(table.columns, features[some])
         if len(values) == len(features[some]):
@@ -73,9 +97,9 @@ def rank_columns(table: RankTable, features: Indices, work: Work) -> ModelColumn
         else:  # levels of categories are columns of their own
             ranks = doubled_ranks(values).astype(np.int32)
         normality = np.mean(standardised(values) * normal_scores(ranks), axis=1)
-        found.append((ranks, some.start + feature_of, normality, _are_tied(ranks)))
+        found.append((some.start + feature_of, normality, _are_tied(ranks)))
         work.report("scores", min(some.stop, len(features)), len(features))
-    return ModelColumns(*(np.concatenate(part) for part in zip(*found, strict=True)))
+        yield ranks
 
 
 def fit_problems(
@@ -86,8 +110,9 @@ def fit_problems(
     order: Indices,
     target: Target,
     covariate_basis: Matrix,
-    scores: Matrix,
+    scores: RowMatrix,
     products: Matrix,
+    room: Room,
 ) -> tuple[FitProblem, ...]:
     """The problems of fitting the target to the columns `rows` of the model.
 
@@ -101,9 +126,10 @@ def fit_problems(
         forms.append(target_columns(target, covariate_basis, scored=False))
     before, n = len(products), len(order)
     size = before + len(rows)
-    regressors = [np.zeros((2 * size, n), precision(n)) for _ in forms]
+    regressors = [room.rows((2 * size, n), precision(n)) for _ in forms]
     for held in regressors:
         held[:before] = products
+        held[size : size + before] = 0.0
     start = 0
     for some in _blocks(len(features), n):
         values, _ = _values(columns, features[some])

@@ -16,7 +16,7 @@ from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .calibration import calibrate
 from .combine import combine, combine_groups
-from .components import CommonPart
+from .components import AnyCommonPart, CommonPart
 from .distillers import Distillation, Distilled
 from .inputs import Comparison, Inputs
 from .products import product_columns, products_with_partners
@@ -25,7 +25,8 @@ from .residuals import Neighbours, find_neighbours, penalty
 from .statistics import Interactions, PartnerProducts
 
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
-MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these
+MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
+MAX_TASK_VALUES = 2**25  # the same of blocks whose neighbours are found together
 HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
 CLEAR = 0.01  # p-value up to which it is asked whether residuals depend on products of features,
 N_CLEAR = 30  # or that so many would have by chance, if it is less:
@@ -44,6 +45,8 @@ TESTED_AGAIN = (
     "excess",
     "p_of_interaction",
 )
+MAX_KEPT_VECTORS = 2**25  # values of components without hypotheses, that are kept for a task
+LARGE = 10**6  # bytes, which Dask sends to each worker once
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
 
 
@@ -163,7 +166,7 @@ class Shared:
 
     def __sizeof__(self) -> int:
         """Bytes of the scores alone: Dask keeps what is large on its workers."""
-        return int(self.inputs.Z.nbytes)
+        return int(getattr(self.inputs.Z, "nbytes", LARGE))
 
 
 def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Results:
@@ -171,13 +174,15 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
 
     How much that is, is exact for some fits and known to first order for others.
     """
-    width = MAX_BLOCK_VALUES // inputs.n_rows // len(inputs.target.names)
-    width = max(MIN_BLOCK, min(MAX_BLOCK, width))
     shared, tasks = Shared(inputs, distillation), []
+    width = max(_block_width(inputs), min(MAX_BLOCK, MAX_TASK_VALUES // inputs.n_rows))
+    inputs.prepare_for_workers()
+    if inputs.room.folder is not None:
+        _ = shared.products  # made once, in a file that all workers read
     for partition, rows in enumerate(inputs.new_rows):
         rows = rows[np.argsort(inputs.hypotheses[partition][rows], kind="stable")]
         tasks += [
-            delayed(_test_block)(shared, partition, rows[i : i + width])
+            delayed(_test_rows)(shared, partition, rows[i : i + width])
             for i in range(0, len(rows), width)
         ]
     blocks = []
@@ -212,9 +217,14 @@ def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Result
     )
 
 
-def _test_block(shared: Shared, partition: int, rows: Indices) -> list[NDArray[Any]]:
+def _block_width(inputs: Inputs) -> int:
+    width = MAX_BLOCK_VALUES // inputs.n_rows // len(inputs.target.names)
+    return max(MIN_BLOCK, min(MAX_BLOCK, width))
+
+
+def _test_rows(shared: Shared, partition: int, rows: Indices) -> list[NDArray[Any]]:
     """What `Results` holds of some rows as members of hypotheses of a partition."""
-    inputs, fit = shared.inputs, shared.distillation.full_fit
+    inputs = shared.inputs
     hypothesis_of = inputs.hypotheses[partition]
     alone = np.bincount(hypothesis_of[hypothesis_of >= 0])[hypothesis_of[rows]] == 1
     rows = np.concatenate([rows[alone], rows[~alone]])  # those of a common part one after the other
@@ -222,6 +232,20 @@ def _test_block(shared: Shared, partition: int, rows: Indices) -> list[NDArray[A
     near = find_neighbours(
         inputs.scores32, inputs.abs_scores32, hypothesis_of, rows, commons, inputs.products
     )
+    width = _block_width(inputs)
+    parts = [
+        _test_block(shared, partition, rows[some], commons[some], near.take(some))
+        for some in (slice(i, i + width) for i in range(0, len(rows), width))
+    ]
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+def _test_block(
+    shared: Shared, partition: int, rows: Indices, commons: list[AnyCommonPart], near: Neighbours
+) -> list[NDArray[Any]]:
+    """The same of rows whose neighbours are known."""
+    inputs, fit = shared.inputs, shared.distillation.full_fit
+    hypothesis_of = inputs.hypotheses[partition]
     E = _residuals(inputs, fit, rows, hypothesis_of)
     found = inputs.compare(
         rows, near, commons, E, fit.shape, products=shared.products, partition=partition
@@ -252,17 +276,18 @@ def _of_interactions(found: Interactions | None, k: int) -> tuple[Indices, Vecto
     return found.partners, found.p
 
 
-def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[CommonPart]:
+def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[AnyCommonPart]:
     """What features outside the hypothesis of each row share.
 
     A single feature has next to nothing of that of all.
     """
-    members, found = MembersByNumber(hypothesis_of), dict[int, CommonPart]()
+    members, found = MembersByNumber(hypothesis_of), dict[int, AnyCommonPart]()
+    by_need = len(rows) * inputs.components.vectors.size > MAX_KEPT_VECTORS
     for number in np.unique(hypothesis_of[rows]).tolist():
         own = inputs.with_products(members.of(number))
         found[number] = inputs.components.of_all
         if inputs.components.consist_of(own):
-            found[number] = inputs.components.without(own, inputs.Z[own])
+            found[number] = inputs.components.part_without(own, inputs.Z, by_need)
     return [found[number] for number in hypothesis_of[rows].tolist()]
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, inner_products, row_blocks, span
 from ..types import Indices, Matrix
 from .scores import standardised
 from .statistics.interaction import partner_scores, widest_directions
@@ -17,46 +18,57 @@ MAX_OF_SOME = 5
 PER_FEATURE = 8  # products of a feature with later ones that come into question
 MOST_ALIKE = 0.5  # correlation of two features from which on their product is nearly a square
 ROUGHLY = 0.8  # of the bound, from which on a product is looked at exactly
-BLOCK = 256  # features whose products are looked at together
+BLOCK = 256  # features whose products are looked at together,
+BLOCK_VALUES = 2**24  # or as many as have no more values
 
 Floats = NDArray[np.floating]
 
 
-def product_columns(Z: Matrix, pairs: Indices) -> Matrix:
+def product_columns(Z: RowMatrix, pairs: Indices) -> Matrix:
     """Two columns for each pair of rows of Z: its product, and that of their scores as partners."""
     first, second = (Z[side].astype(np.float64, copy=False) for side in pairs.T)
     scored = partner_scores(first, np.float64) * partner_scores(second, np.float64)
     return standardised(np.concatenate([first * second, scored]))
 
 
-def scaled_scores(Z: Matrix) -> Floats:
+def all_scaled_scores(Z: RowMatrix, room: Room = IN_MEMORY) -> RowMatrix:
     """Scores of rows of Z as partners, with a mean square of 1, in single precision."""
+    found = room.rows(Z.shape, np.float32)
+    for block in row_blocks(Z.shape):
+        found[block] = scaled_scores(Z[block])
+    return found
+
+
+def scaled_scores(Z: Matrix) -> Floats:
+    """The same of a few rows."""
     scores = partner_scores(Z, np.float32)
     squares = np.einsum("ki,ki->k", scores, scores)
     scores *= np.sqrt(Z.shape[1] / np.maximum(squares, 1e-6)).astype(np.float32)[:, None]
     return scores
 
 
-def find_products(Z: Matrix, Y: Matrix) -> Indices:
+def find_products(Z: RowMatrix, Y: Matrix, scores: RowMatrix = None) -> Indices:
     """Pairs of rows of Z whose product correlates with the target beyond chance, best first.
 
-    Rows of Z are standardised, those of Y are the columns of the target; products are those of
+    RowMatrix of Z are standardised, those of Y are the columns of the target; products are those of
     scores as partners, which have no long tails. Whether a pair is among them depends on these two
     features and the target alone, but for the 25 best of more: so the products that are left when a
-    feature is left out are the same whatever it holds.
+    feature is left out are the same whatever it holds. `scores` are those of Z, scaled, where they
+    are at hand.
     """
     p, basis = len(Z), widest_directions(Y)
     bound = _bound(Z.shape[1], len(basis), p * (p - 1) / 2)
-    scores = scaled_scores(Z)
+    scores = all_scaled_scores(Z) if scores is None else scores
+    width = _width(Z)
     candidates = [
-        start + _candidates(scores[start : start + BLOCK], scores[start:], basis, bound)
-        for start in range(0, p, BLOCK)
+        start + _candidates(scores[start : start + width], span(scores, start), basis, bound)
+        for start in range(0, p, width)
     ]
     return _beyond(Z, np.concatenate(candidates), basis, bound)[:MAX_PRODUCTS]
 
 
 def products_with_partners(
-    Z: Matrix, places: Indices, partners: Indices, scores: Floats, out: Indices, R: Matrix
+    Z: RowMatrix, places: Indices, partners: Indices, scores: RowMatrix, out: Indices, R: Matrix
 ) -> Indices:
     """The same for residuals R: pairs of the partners at some places with all partners.
 
@@ -65,13 +77,18 @@ def products_with_partners(
     basis = widest_directions(R)
     bound = _bound(Z.shape[1], len(basis), len(places) * len(partners))
     found = [np.empty((0, 2), np.intp)]
-    for start in range(0, len(places), BLOCK):
-        some = places[start : start + BLOCK]
+    width = _width(Z)
+    for start in range(0, len(places), width):
+        some = places[start : start + width]
         pairs = _candidates(scores[some], scores, basis, bound)
         found.append(partners[np.stack([some[pairs[:, 0]], pairs[:, 1]], axis=1)])
     pairs = np.concatenate(found)
     pairs = pairs[(pairs[:, 0] != pairs[:, 1]) & ~np.isin(pairs, out).any(axis=1)]
     return _beyond(Z, pairs, basis, bound)[:MAX_OF_SOME]
+
+
+def _width(Z: RowMatrix) -> int:
+    return max(1, min(BLOCK, BLOCK_VALUES // int(Z.shape[1])))
 
 
 def _bound(n: int, d: int, n_pairs: float) -> float:
@@ -81,16 +98,16 @@ def _bound(n: int, d: int, n_pairs: float) -> float:
     return float(1 - betaincinv((n - 1 - d) / 2, d / 2, ALPHA / n_pairs))
 
 
-def _candidates(own: Floats, others: Floats, basis: Matrix, bound: float) -> Indices:
+def _candidates(own: Floats, others: RowMatrix, basis: Matrix, bound: float) -> Indices:
     """Pairs of a row of each whose product may exceed the bound, going by single precision.
 
-    Rows have a mean square of 1, and so has their product, about.
+    RowMatrix have a mean square of 1, and so has their product, about.
     """
-    inner = (own * basis[0].astype(np.float32)) @ others.T
+    inner = inner_products(own * basis[0].astype(np.float32), others)
     if len(basis) > 1:
         inner *= inner
         for direction in basis[1:].astype(np.float32):
-            inner += ((own * direction) @ others.T) ** 2
+            inner += inner_products(own * direction, others) ** 2
     least = (ROUGHLY * bound * own.shape[1]) ** (0.5 if len(basis) == 1 else 1.0)
     mine, all_others = np.full(len(own), -1), np.zeros(len(others), np.intp)
     best = strongest(inner, mine, all_others, least, PER_FEATURE)
@@ -98,11 +115,12 @@ def _candidates(own: Floats, others: Floats, basis: Matrix, bound: float) -> Ind
     return np.stack([k, best[k, place]], axis=1)
 
 
-def _beyond(Z: Matrix, pairs: Indices, basis: Matrix, bound: float) -> Indices:
+def _beyond(Z: RowMatrix, pairs: Indices, basis: Matrix, bound: float) -> Indices:
     """Pairs whose product exceeds the bound, best first, each once; no pairs of features alike."""
     pairs = np.unique(np.sort(pairs, axis=1), axis=0)
     n, columns = Z.shape[1], product_columns(Z, pairs)[len(pairs) :]
     shares = np.sum((columns @ basis.T) ** 2, axis=1) / n
-    alike = np.abs(np.einsum("ki,ki->k", *Z[pairs.T])) > MOST_ALIKE * n
+    inner = np.einsum("ki,ki->k", Z[pairs[:, 0]], Z[pairs[:, 1]])
+    alike = np.abs(inner) > MOST_ALIKE * n
     order = np.lexsort((*pairs.T[::-1], -shares))
     return np.asarray(pairs[order[((shares > bound) & ~alike)[order]]])

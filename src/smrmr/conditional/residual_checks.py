@@ -9,6 +9,7 @@ Where both residuals depend on covariates, no test is right; `covariance_by_cova
 import numpy as np
 from scipy.special import stdtr
 
+from ..runs.stored_rows import RowsView, inner_products_with
 from ..types import Indices, Matrix, Vector
 from .inputs import Inputs
 from .residuals import MAX_BLOCK_VALUES
@@ -52,7 +53,9 @@ def residual_is_dependent(inputs: Inputs, column: int, inside: Indices, r: Vecto
     These are the columns most associated with its own but for `inside`.
     """
     z = inputs.scores32[column]
-    near = np.maximum(np.abs(inputs.scores32 @ z), np.abs(inputs.abs_scores32 @ z))
+    near = np.maximum(
+        *(np.abs(inner_products_with(z, of)) for of in (inputs.scores32, inputs.abs_scores32))
+    )
     near[inside] = -1.0
     most = min(MAX_CHECKED, len(near))
     checked = np.argpartition(-near, most - 1)[:most]
@@ -62,7 +65,7 @@ def residual_is_dependent(inputs: Inputs, column: int, inside: Indices, r: Vecto
     width = max(1, MAX_BLOCK_VALUES // inputs.n_rows)
     found = [
         covariance_of_ranks(ranks[np.argsort(columns[i : i + width] + of_features)], *pc)
-        for columns in (inputs.Z[checked], inputs.covariates)
+        for columns in (RowsView(inputs.Z, inputs.Z.dtype, checked), inputs.covariates)
         for i in range(0, len(columns), width)
     ]
     p = covariance_tail(np.concatenate([np.empty(0), *found]), inputs.n_rows)

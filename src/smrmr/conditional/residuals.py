@@ -17,22 +17,24 @@ splines of five knots.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..runs.compiled import compiled, compiled_reordering
+from ..runs.stored_rows import RowMatrix, inner_products
 from ..types import Indices, Mask, Matrix, Vector
-from .components import CommonPart
+from .components import AnyCommonPart
 from .statistics import Interactions, ResidualPairs
 from .strongest import strongest
 
 Array = NDArray[Any]
 Part = TypeVar("Part")
+Basis: TypeAlias = Matrix | Callable[[], Matrix]
 
 MAX_LINEAR, MAX_SPLINE = 40, 2  # neighbours of a column
 MAX_IN_FULL = 10  # of the linear ones, that are partialled out in full:
@@ -73,11 +75,11 @@ def penalty(p: int, n: int) -> float:
 
 
 def find_neighbours(
-    Z: Matrix,
-    abs_Z: Matrix,
+    Z: RowMatrix,
+    abs_Z: RowMatrix,
     hypothesis_of: Indices,
     columns: Indices,
-    commons: Sequence[CommonPart],
+    commons: Sequence[AnyCommonPart],
     products: Indices,
 ) -> Neighbours:
     """Neighbours of some columns among all columns of other hypotheses.
@@ -89,16 +91,17 @@ def find_neighbours(
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
     by_chance = np.sqrt(2 * np.log(2 * p) * n)
-    adjusted = mine.copy()
+    adjusted, with_common = mine.copy(), list[tuple[slice, AnyCommonPart]]()
     for some, common in _runs(commons):
-        if len(common.vectors):
+        vectors = common.vectors
+        if len(vectors):
+            with_common.append((some, common))
             lengths = np.maximum(common.lengths[columns[some]], MIN_NORM).astype(Z.dtype)
-            adjusted[some] = _free_of(common.vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
-    correlations = adjusted @ Z.T
-    for some, common in _runs(commons):
-        if len(common.vectors):
-            correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
-    curved = mine @ abs_Z.T
+            adjusted[some] = _free_of(vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
+    correlations = inner_products(adjusted, Z)
+    for some, common in with_common:
+        correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
+    curved = inner_products(mine, abs_Z)
     inside = (hypothesis_of[products] == own[:, None, None]).any(axis=2)
     correlations[:, : len(products)][inside] = curved[:, : len(products)][inside] = 0.0
     least = LEAST_OF_PENALTY * penalty(p, n) * n
@@ -152,12 +155,13 @@ class FeatureResiduals:
 
 
 def residuals_of(
-    Z: Matrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Matrix]
+    Z: RowMatrix, columns: Indices, neighbours: Neighbours, E: Array, bases: Sequence[Basis]
 ) -> Iterator[tuple[slice, FeatureResiduals]]:
     """Residuals of columns and of `E`, those of the target, a few columns at a time.
 
     `E` is (q, n), or (q, columns, n) where each column has its own. Both are free of the
-    orthonormal rows of `bases`, one for each column: covariates, and components of the others.
+    orthonormal rows of `bases`, one for each column: covariates, and components of the others; they
+    may be functions that make these rows, which are called for a few columns at a time.
     """
     width = max(1, MAX_BLOCK_VALUES // Z.shape[1] // max(1, len(E) // MANY_TARGETS))
     for start in range(0, len(columns), width):
@@ -176,9 +180,10 @@ def residuals_of(
 
 
 def _adjusted(
-    Z: Matrix, own: Matrix, near: Neighbours, E: Array, basis: Matrix
+    Z: RowMatrix, own: Matrix, near: Neighbours, E: Array, basis: Basis
 ) -> tuple[Matrix, Array, Indices]:
     """Residuals of columns that have one basis, those of E beside them, and their ranks."""
+    basis = basis() if callable(basis) else basis
     target = _free_of(basis, E)
     if E.ndim == 2:
         target = np.repeat(target[:, None], len(own), axis=1)
@@ -210,7 +215,7 @@ class _Pool:
     places: Indices
 
     @classmethod
-    def of(cls, Z: Matrix, linear: Indices, basis: Matrix) -> _Pool:
+    def of(cls, Z: RowMatrix, linear: Indices, basis: Matrix) -> _Pool:
         names, places = np.unique(linear, return_inverse=True)
         places = places.reshape(linear.shape) - np.count_nonzero(names < 0)
         others = _free_of(basis, Z[names[names >= 0]].astype(np.float64))
@@ -315,7 +320,7 @@ def _take_neighbours_away(
 
 
 def _adjust_in_full(
-    Z: Matrix, linear: Indices, spline: Indices, basis: Matrix, R: Matrix, target: Array
+    Z: RowMatrix, linear: Indices, spline: Indices, basis: Matrix, R: Matrix, target: Array
 ) -> Indices:
     """Adjust rows of R, and those in their place in `target`, for some columns of Z in full.
 
@@ -327,6 +332,13 @@ def _adjust_in_full(
     if (linear >= 0).any() or (spline >= 0).any():
         rooms = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR) + 1, n))
         rooms[:size] = basis
+        if not isinstance(Z, np.ndarray):  # loops take arrays
+            names = np.unique(np.concatenate([linear.ravel(), spline.ravel()]))
+            names = names[names >= 0]
+            linear, spline = (
+                np.where(one < 0, -1, np.searchsorted(names, one)) for one in (linear, spline)
+            )
+            Z = Z[names]
         _adjust_all(Z, linear, spline, rooms, size, R, target, rank)
     return rank
 

@@ -17,6 +17,7 @@ from ..types import Indices, Matrix, Vector
 
 LONG_TAILS = 5.0  # kurtosis of a target beyond which its normal scores take its place
 MIN_SPREAD = 1e-6  # of a column adjusted for covariates, below which they explain all of it
+LEAST_SPREAD = 1e-12  # of a row, below which it is constant
 JITTER = 1e-9  # breaks ties of scores and of residuals
 
 
@@ -36,7 +37,8 @@ def standardised(values: Matrix) -> Matrix:
     """Every row with mean 0 and variance 1; constant rows are 0."""
     values = values - values.mean(axis=-1, keepdims=True)
     spread = values.std(axis=-1, keepdims=True)
-    return np.asarray(np.where(spread > 1e-12, values / np.where(spread > 1e-12, spread, 1), 0.0))
+    varies = spread > LEAST_SPREAD
+    return np.asarray(np.where(varies, values / np.where(varies, spread, 1), 0.0))
 
 
 def adjusted_for(values: Matrix, covariate_basis: Matrix) -> Matrix:

@@ -304,7 +304,7 @@ def open_columns(
     Parameters
     ----------
     path
-        .npy, .h5ad, .h5 or .hdf5, .zarr, .bed.
+        .npy, .h5ad, .h5 or .hdf5, .zarr, .bed, .parquet with columns of numbers.
     key
         Which matrix of an HDF5 file or a zarr group (``"X"`` if left out).
     missing

@@ -15,11 +15,13 @@ from ..data.columns import Columns
 from ..data.scaling import unit_columns
 from ..problems import setting, warn
 from ..runs.compiled import compiled
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, column_blocks, room_for, span
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .disjoint_sets import all_roots, larger_sets, root_of
 from .rank_table import RankTable
 
+TIMES_RANKS = 3  # what comparing ranks takes up beside them, at most
 TILE = 2048  # columns that are compared with as many others at a time
 VALUES_RANKED = 2**22  # at a time, so that tall tables need not fit in memory several times over
 FEWEST_RANKED = 16  # columns at a time
@@ -50,19 +52,20 @@ def find_alike(
     found = [np.arange(columns.n_columns) for _ in cuts]
     which = which[~columns.nominal[which]]
     n_copies = np.bincount(found[0] if leaders is None else leaders, minlength=columns.n_columns)
-    ranks = _unit_ranks(table, which, work)
-    sets = _connected(ranks, min(cuts))
-    _warn_if_raised(sets, min(cuts), n_copies[which])
-    large: list[tuple[int, float]] = []
-    for members, _ in sets:
-        tree, order = _linked(ranks[members].astype(np.float64))
-        mine = which[members[order]]
-        for partition, cut in zip(found, cuts, strict=True):
-            label = _numbered(tree, cut)
-            first = np.full(len(label) + len(tree), columns.n_columns)
-            np.minimum.at(first, label, mine)
-            partition[mine] = first[label]
-        large += _large(tree, min(cuts), n_copies[mine], columns.n_columns)
+    with room_for(TIMES_RANKS * 4 * len(which) * columns.n_rows, work.max_memory) as room:
+        ranks = _unit_ranks(table, which, work, room)
+        sets = _connected(ranks, min(cuts))
+        _warn_if_raised(sets, min(cuts), n_copies[which])
+        large: list[tuple[int, float]] = []
+        for members, _ in sets:
+            tree, order = _linked(ranks[members].astype(np.float64))
+            mine = which[members[order]]
+            for partition, cut in zip(found, cuts, strict=True):
+                label = _numbered(tree, cut)
+                first = np.full(len(label) + len(tree), columns.n_columns)
+                np.minimum.at(first, label, mine)
+                partition[mine] = first[label]
+            large += _large(tree, min(cuts), n_copies[mine], columns.n_columns)
     if large:
         _warn_of_large(large, min(cuts), columns.n_columns)
     work.report("look-alikes", len(which) + 1, len(which) + 1)
@@ -85,9 +88,9 @@ def likeness_to(table: RankTable, leads: Indices) -> Vector:
     return np.round(found, LIKENESS_DIGITS)
 
 
-def _unit_ranks(table: RankTable, which: Indices, work: Work) -> NDArray[np.float32]:
+def _unit_ranks(table: RankTable, which: Indices, work: Work, room: Room = IN_MEMORY) -> RowMatrix:
     """Ranks of the columns as rows of mean 0 and length 1."""
-    ranks = np.empty((len(which), table.columns.n_rows), np.float32)
+    ranks = room.rows((len(which), table.columns.n_rows), np.float32)
     width = _width(table.columns)
     for start in range(0, len(which), width):
         some = which[start : start + width]
@@ -101,7 +104,7 @@ def _width(columns: Columns) -> int:
     return max(FEWEST_RANKED, min(TILE, VALUES_RANKED // columns.n_rows))
 
 
-def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, float]]:
+def _connected(ranks: RowMatrix, cut: float) -> list[tuple[Indices, float]]:
     """Sets of two or more rows that chains of pairs beyond the cut connect, and that cut.
 
     A set that is too large to be linked is taken apart by a higher cut.
@@ -111,7 +114,9 @@ def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, fl
     for start in range(0, p, TILE):
         last = p if p <= ALL_PAIRS else min(p, start + TILE + WINDOW)
         for other in range(start, last, TILE):
-            tile = ranks[start : start + TILE] @ ranks[other : other + TILE].T
+            tile = _inner_products(
+                span(ranks, start, start + TILE), span(ranks, other, other + TILE)
+            )
             if start == other:
                 np.fill_diagonal(tile, 0)
             if max(tile.max(), -tile.min()) >= cut - ROUNDING:
@@ -124,6 +129,14 @@ def _connected(ranks: NDArray[np.float32], cut: float) -> list[tuple[Indices, fl
         else:
             found.append((members, cut))
     return found
+
+
+def _inner_products(first: RowMatrix, second: RowMatrix) -> NDArray[np.float32]:
+    """Inner products of rows, a part of their columns at a time."""
+    total = np.zeros((len(first), len(second)), np.float32)
+    for some in column_blocks((max(len(first), len(second)), first.shape[1])):
+        total += first[:, some] @ second[:, some].T
+    return total
 
 
 @compiled

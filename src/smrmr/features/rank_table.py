@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.columns import Columns
 from ..data.ranks import average_ranks
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, span
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix
 
@@ -20,22 +21,27 @@ MAX_BLOCK_VALUES = 2**22  # bounds the memory of columns that are ranked togethe
 class RankTable:
     """Doubled average ranks of columns: a column is ranked when first read, and kept.
 
-    Ranks are doubled because those of ties end in a half. `kept` has a row per column, filled where
-    `known`; without it ranks are computed whenever they are read. A table that goes to another
-    process leaves its ranks behind, and with it all that is ranked there.
+    Ranks are doubled because those of ties end in a half. `kept` has a row per column, in memory or
+    in a file, filled where `known`; without it ranks are computed whenever they are read. A table
+    that goes to another process leaves its ranks behind, and with it all that is ranked there.
     """
 
     columns: Columns
-    kept: NDArray[np.int32] | None
+    kept: RowMatrix | None
     known: Mask
 
     @classmethod
-    def of(cls, columns: Columns, work: Work | None = None, keep: bool = True) -> RankTable:
-        """A table of these columns, which keeps ranks up to half of `work.max_memory`."""
+    def of(
+        cls, columns: Columns, work: Work | None = None, keep: bool = True, room: Room = IN_MEMORY
+    ) -> RankTable:
+        """A table of these columns, which keeps ranks in `room`.
+
+        In memory it keeps them up to half of `work.max_memory`.
+        """
         shape = columns.n_columns, columns.n_rows
-        room = (Work(n_jobs=1) if work is None else work).max_memory // 2
-        fits = keep and 4 * shape[0] * shape[1] <= room
-        return cls(columns, np.empty(shape, np.int32) if fits else None, np.zeros(shape[0], bool))
+        most = (Work(n_jobs=1) if work is None else work).max_memory // 2
+        fits = keep and (room.folder is not None or 4 * shape[0] * shape[1] <= most)
+        return cls(columns, room.rows(shape, np.int32) if fits else None, np.zeros(shape[0], bool))
 
     def ranks(self, which: Indices, values: Matrix | None = None) -> NDArray[np.int32]:
         """Twice the average ranks of some columns, (k, n); `values` are theirs where at hand."""
@@ -51,7 +57,7 @@ class RankTable:
 
     def span(self, start: int, stop: int) -> RankTable:
         """Columns `start` to `stop`, whose ranks are kept in this table."""
-        kept = None if self.kept is None else self.kept[start:stop]
+        kept = None if self.kept is None else span(self.kept, start, stop)
         return RankTable(self.columns.span(start, stop), kept, self.known[start:stop])
 
     def _ranked(self, which: Indices, values: Matrix | None) -> NDArray[np.int32]:

@@ -127,6 +127,16 @@ class Distillation:
                 best = i
         return best, forms[best]
 
+    def forget_others(self) -> None:
+        """Drop what was worked out for fits that are not taken: no later fit needs it."""
+        chosen, form = self.chosen
+        for i, problem in enumerate(self.problems):
+            if i != form:
+                problem.cache.clear()
+        for i, distiller in enumerate(self.distillers):
+            if i != chosen and isinstance(distiller, Ridge):
+                distiller.forget(self.problems[form])
+
     @property
     def explained(self) -> dict[str, tuple[Vector, Vector]]:
         """Share of each column of the target explained on rows left out, by distiller.

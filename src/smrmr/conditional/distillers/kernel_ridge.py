@@ -79,7 +79,7 @@ class KernelRidge:
         return _choose(features[:, judged], Y - Y.mean(axis=1, keepdims=True), points)
 
     def _features(self) -> Matrix:
-        return self.regressors.features[list(self.columns)].astype(np.float64, copy=False)
+        return np.asarray(self.regressors.features[list(self.columns)], np.float64)
 
 
 def _spread(n: int, most: int) -> Indices:

@@ -115,7 +115,7 @@ def _predicted_residuals(problem: FitProblem, size: int, known: Indices, new: In
     regressors, Y = problem.regressors, problem.target.values
     centre, scale = Y[:, known].mean(axis=1), Y[:, known].std(axis=1)
     targets = (Y[:, known] - centre[:, None]) / np.where(scale > 0, scale, 1.0)[:, None]
-    inside = np.take(regressors.columns[:size], known, axis=1).astype(np.float64, copy=False)
+    inside = np.ascontiguousarray(regressors.columns[:size, known], dtype=np.float64)
     mean, spread = inside.mean(axis=1, keepdims=True), inside.std(axis=1, keepdims=True)
     spread = np.where(spread > MIN_SPREAD, spread, np.inf)
     inside -= mean
@@ -125,7 +125,7 @@ def _predicted_residuals(problem: FitProblem, size: int, known: Indices, new: In
     out = np.tile(~problem.allowed(NONE), size // problem.n_features)
     coefficients = fit_path(loss, freedom, out).chosen
     used = np.flatnonzero(coefficients.any(axis=0))
-    outside = (regressors.columns[np.ix_(used, new)] - mean[used]) / spread[used]
+    outside = (np.ascontiguousarray(regressors.columns[used][:, new]) - mean[used]) / spread[used]
     predicted = coefficients[:, used] @ outside
     return np.asarray(Y[:, new] - centre[:, None] - scale[:, None] * predicted)
 

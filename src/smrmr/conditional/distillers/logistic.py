@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from ...runs.stored_rows import RowMatrix, row_blocks
 from ...types import Indices, Mask, Matrix, Vector
 from .logistic_loops import find_gradient, minimise
 from .problem import NONE, Distilled, FitProblem, Shape
@@ -198,7 +199,7 @@ class LogisticFit(Distilled):
 
 
 def follow_path(
-    columns: Matrix,
+    columns: RowMatrix,
     is_class: Mask,
     covariates: Matrix,
     allowed: Mask,
@@ -214,18 +215,20 @@ def follow_path(
         done = int(known.in_question[allowed != known.allowed].min(initial=N_LAMBDAS))
         if done > len(known.steps):
             return known
-    X = np.ascontiguousarray(columns, dtype=np.float64)
+    X = columns
+    if isinstance(columns, np.ndarray):
+        X = np.ascontiguousarray(columns, dtype=np.float64)
     free = np.concatenate([np.ones((1, n)), np.sqrt(n) * covariates])
     y, gradient = is_class.astype(np.float64), np.empty(len(X))
     if known is not None and done > 0:
         steps, lams = list(known.steps[:done]), known.lams
         b, b_free, scores = (values.copy() for values in steps[-1][:3])
-        find_gradient(X, y, scores, gradient)
+        _find_gradient(X, y, scores, gradient)
         in_question = np.where(known.in_question < done, known.in_question, N_LAMBDAS)
     else:
         b, b_free, scores = np.zeros(len(X)), np.zeros(len(free)), np.zeros(n)
         minimise(free, len(free), y, np.inf, b_free, scores)  # constant and covariates alone
-        find_gradient(X, y, scores, gradient)
+        _find_gradient(X, y, scores, gradient)
         steps, lams = [], np.abs(gradient[allowed]).max(initial=0.0) * LAMBDAS
         in_question = np.full(len(X), N_LAMBDAS)
     for step in range(done, N_LAMBDAS):
@@ -237,7 +240,7 @@ def follow_path(
             inputs, both = np.concatenate([free, X[working]]), np.concatenate([b_free, b[working]])
             minimise(inputs, len(free), y, lam, both, scores)
             b_free, b[working] = both[: len(free)], both[len(free) :]
-            find_gradient(X, y, scores, gradient)
+            _find_gradient(X, y, scores, gradient)
             joining = (np.abs(gradient) > lam * (1 + VIOLATION)) & (in_question > step)
             if not joining[allowed].any():
                 break
@@ -251,6 +254,15 @@ def follow_path(
         if len(steps) - best > PATIENCE:
             break
     return LogisticPath(lams, tuple(steps), allowed, in_question)
+
+
+def _find_gradient(X: RowMatrix, y: Vector, scores: Vector, gradient: Vector) -> None:
+    """The gradient of all columns; of those in a file a few at a time."""
+    if isinstance(X, np.ndarray):
+        find_gradient(X, y, scores, gradient)
+        return
+    for some in row_blocks(X.shape):
+        find_gradient(X[some].astype(np.float64), y, scores, gradient[some])
 
 
 def _path(problem: FitProblem, out: Indices) -> LogisticPath:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ...runs.stored_rows import RowMatrix, span
 from ...types import Indices, Matrix, Vector
 from ..scores import standardised
 from .path_loops import SquaredLoss
@@ -29,13 +30,13 @@ class Regressors:
     held in single precision, and worked on in double precision, some rows at a time.
     """
 
-    columns: Matrix
+    columns: RowMatrix
     covariate_basis: Matrix
 
     @property
-    def features(self) -> Matrix:
+    def features(self) -> RowMatrix:
         r"""Columns Z, without \|Z\|."""
-        return self.columns[: len(self.columns) // 2]
+        return span(self.columns, 0, len(self.columns) // 2)
 
     @cached_property
     def gram(self) -> Matrix:

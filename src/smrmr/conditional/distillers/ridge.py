@@ -8,7 +8,7 @@ every G (Sherman, Morrison and Woodbury).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -16,6 +16,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runs.stored_rows import (
+    RowMatrix,
+    column_blocks,
+    products_of_columns,
+    products_of_rows,
+    span,
+)
 from ...types import Indices, Matrix, Vector
 from .problem import NONE, Distilled, FitProblem, Shape
 
@@ -67,6 +74,16 @@ class Ridge:
             out=out,
         )
 
+    def forget(self, problem: FitProblem) -> None:
+        """Drop what was worked out for the problem: the largest part of what its cache holds.
+
+        Parameters
+        ----------
+        problem
+            Features and target.
+        """
+        problem.cache.pop("ridge", None)
+
     def held_out(self, problem: FitProblem) -> Matrix:
         """Residuals of rows left out, as seen from fits to the others.
 
@@ -101,22 +118,32 @@ class Spectrum:
 
     problem: FitProblem
 
-    @cached_property
-    def scores(self) -> Matrix:
+    @property
+    def scores(self) -> RowMatrix:
         """The features that take part."""
         scores = self.problem.scores
-        most = max(1, MOST_VALUES // scores.shape[1])
-        return scores[:most].astype(np.float64, copy=False)
+        return span(scores, 0, max(1, MOST_VALUES // scores.shape[1]))
 
     @cached_property
     def _eigen(self) -> tuple[Vector, Matrix]:
         """Eigenvalues of K other than 0, and its eigenvectors, (n, rank)."""
-        Z = self.scores
-        p, n = Z.shape
-        values, vectors = np.linalg.eigh((Z.T @ Z if n <= p else Z @ Z.T) / n)
+        p, n = self.scores.shape
+        products = products_of_columns if n <= p else products_of_rows
+        values, vectors = np.linalg.eigh(products(self.scores, np.arange(p)) / n)
         kept = values > LEAST_EIGENVALUE * max(values[-1], 1.0)
         values, vectors = values[kept], vectors[:, kept]
-        return values, vectors if n <= p else (Z.T @ vectors) / np.sqrt(n * values)
+        if n <= p:
+            return values, vectors
+        found = np.empty((n, len(values)))
+        for rows, Z in self._parts():
+            np.matmul(Z.T, vectors, out=found[rows])
+        found /= np.sqrt(n * values)
+        return values, found
+
+    def _parts(self) -> Iterator[tuple[slice, Matrix]]:
+        """Scores of some samples after the other, in double precision."""
+        for rows in column_blocks(self.scores.shape):
+            yield rows, self.scores[:, rows].astype(np.float64, copy=False)
 
     @property
     def values(self) -> Vector:
@@ -126,7 +153,10 @@ class Spectrum:
     @cached_property
     def loadings(self) -> Matrix:
         """Features by eigenvectors."""
-        return np.asarray(self._eigen[1].T @ self.scores.T / np.sqrt(self.scores.shape[1]))
+        total = np.zeros((len(self.values), len(self.scores)))
+        for rows, Z in self._parts():
+            total += self._eigen[1][rows].T @ Z.T
+        return np.asarray(total / np.sqrt(self.scores.shape[1]))
 
     @cached_property
     def inside(self) -> Matrix:

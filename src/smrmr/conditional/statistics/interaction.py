@@ -9,12 +9,13 @@ serves products and thresholds alike. All pairs of features take one product of 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erf, stdtr
 
+from ...runs.stored_rows import row_blocks
 from ...types import Indices, Matrix, Vector
 from ..strongest import strongest
 from .joint import f_tail
@@ -88,7 +89,8 @@ class PartnerProducts:
     Attributes
     ----------
     values
-        Rows of mean 0, those of one partner orthonormal, (d, partners, n).
+        Rows of mean 0, those of one partner orthonormal, (d, partners, n): an array, or what is
+        indexed like one by partners and read or made by need.
     n_directions
         Number of rows that each partner has; others are 0.
     partners
@@ -97,7 +99,7 @@ class PartnerProducts:
         The residuals, (q, n).
     """
 
-    values: NDArray[np.floating]
+    values: Any
     n_directions: Indices
     partners: Indices
     targets: Matrix
@@ -134,14 +136,21 @@ class PartnerProducts:
             return _without_partners(n_outside)
         lengths = np.linalg.norm(R, axis=1, keepdims=True)
         unit = (R / np.where(lengths > 0, lengths, np.inf)).astype(self.values.dtype)
-        sizes = unit @ self.values[0].T
-        if len(self.values) > 1:
-            sizes *= sizes
-            for rows in self.values[1:]:
-                sizes += (unit @ rows.T) ** 2
+        blocks = row_blocks((len(self.partners), R.shape[1]))
+        sizes = np.concatenate([self._sizes(unit, some) for some in blocks], axis=1)
         single = sizes.astype(np.float32, copy=False)  # one kind of loop is enough to order them
         best = strongest(single, mine, hypothesis_of, 0.0, min(most, len(self.partners)))
         return self._of(np.take_along_axis(sizes, best, axis=1), best, n_outside, R.shape[1])
+
+    def _sizes(self, unit: NDArray[np.floating], some: slice) -> NDArray[np.floating]:
+        """Correlations with some partners, or shares of several directions."""
+        first, *others = self.values[:, some]
+        sizes: NDArray[np.floating] = unit @ first.T
+        if others:
+            sizes *= sizes
+            for rows in others:
+                sizes += (unit @ rows.T) ** 2
+        return sizes
 
     def each_with_its_own(self, R: Matrix, partners: Indices, n_outside: Indices) -> Interactions:
         """How features with residuals R act together with one partner each, -1 for none."""

@@ -76,7 +76,7 @@ def load(
         raise Problem(
             f"{path} does not fit in memory: {error}.",
             cure=f"Raise {setting('max_memory')}, or save X in a format that is read in blocks: "
-            f"{read_in_blocks()}.",
+            f"{read_in_blocks(but=PARQUET)}.",
         ) from None
     except ImportError as error:
         raise ValueError(str(error)) from None
@@ -99,9 +99,13 @@ def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:
     return format.read(path, **{k: options[k] for k in format.options if k in options})
 
 
-def read_in_blocks() -> str:
-    """Extensions of the formats that can be read by columns."""
-    return ", ".join(f".{format.name}" for format in FORMATS if format.open is not None)
+def read_in_blocks(but: Format | None = None) -> str:
+    """Extensions of the formats that can be read by columns, but for one.
+
+    Parquet can, but tables are read whole.
+    """
+    able = (format for format in FORMATS if format.open is not None and format is not but)
+    return ", ".join(f".{format.name}" for format in able)
 
 
 def _in_memory(table: Table, *, whole: bool) -> Table:

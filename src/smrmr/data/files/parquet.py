@@ -1,10 +1,106 @@
-"""Reads Parquet files."""
+"""Reads Parquet files; by columns where they are large and hold numbers alone."""
 
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...types import pd
+from ..messages import quoted
+from ..sources import PickledByFields, Which
 from .format import Format, Table, import_needed, reading
 from .grid import named_by_text
+
+BATCH_ROWS = 2**16  # read together, at most
+
+
+@dataclass(frozen=True)
+class ParquetColumns(PickledByFields):
+    """Columns of numbers in a Parquet file; a missing value is NaN."""
+
+    path: Path
+    chosen: tuple[str, ...] | None = None
+
+    @cached_property
+    def _metadata(self) -> Any:
+        module = import_needed("pyarrow.parquet", "Parquet files")
+        with reading(self.path, "Parquet"):
+            return module.read_metadata(self.path)
+
+    @cached_property
+    def _schema(self) -> Any:
+        return self._metadata.schema.to_arrow_schema()
+
+    def _opened(self) -> Any:
+        """The file, opened anew: threads must not share it."""
+        module = import_needed("pyarrow.parquet", "Parquet files")
+        return module.ParquetFile(self.path, metadata=self._metadata)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self._schema.names) if self.chosen is None else self.chosen
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return int(self._metadata.num_rows), len(self.names)
+
+    @cached_property
+    def dtype(self) -> np.dtype[Any]:
+        """What all columns are read as: the type that holds those of each, and their gaps."""
+        return _common_type(self._metadata, self._schema, self.names)
+
+    def read(self, columns: Which) -> NDArray[Any]:
+        """The columns requested."""
+        places = np.arange(len(self.names))[columns]
+        distinct, back = np.unique(places, return_inverse=True)
+        wanted = [self.names[k] for k in distinct]
+        found = np.empty((self.shape[0], len(wanted)), self.dtype, order="F")
+        start = 0
+        with reading(self.path, "Parquet"), self._opened() as file:
+            for batch in file.iter_batches(BATCH_ROWS, columns=wanted, use_threads=False):
+                stop = start + batch.num_rows
+                for k, name in enumerate(wanted):
+                    column = batch.column(name)
+                    found[start:stop, k] = column.to_numpy(zero_copy_only=False)
+                start = stop
+        return found if np.array_equal(back, np.arange(len(wanted))) else found[:, back]
+
+
+def _common_type(metadata: Any, schema: Any, names: tuple[str, ...]) -> np.dtype[Any]:
+    """The type of columns of numbers; whole numbers with gaps are read as floats."""
+    kinds = {schema.field(name).type for name in names}
+    types = [np.dtype(kind.to_pandas_dtype()) for kind in kinds]
+    places = {name: k for k, name in enumerate(schema.names)}
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    known = (group.column(places[name]).statistics for group in groups for name in names)
+    if any(one is None or one.null_count != 0 for one in known):
+        types.append(np.dtype(np.float32 if all(t.itemsize <= 2 for t in types) else np.float64))
+        if all(t.kind == "f" for t in types[:-1]):
+            types.pop()
+    return np.result_type(*types)
+
+
+def open_parquet(path: Path, key: str | None = None) -> ParquetColumns:
+    """Open all columns, which must be numbers."""
+    source = ParquetColumns(path)
+    others = [name for name in source.names if not _is_number(source, name)]
+    if others:
+        raise ValueError(
+            f"{path} cannot be read by columns: {quoted(others[:3])} hold no numbers. Leave them "
+            "out of the file, or read it whole with smrmr.data.read_data."
+        )
+    return source
+
+
+def _is_number(source: ParquetColumns, name: str) -> bool:
+    kind = source._schema.field(name).type
+    types = import_needed("pyarrow.types", "Parquet files")
+    return bool(types.is_integer(kind) or types.is_floating(kind))
 
 
 def read_parquet(path: Path, *, transpose: bool = False) -> Table:
@@ -17,4 +113,4 @@ def read_parquet(path: Path, *, transpose: bool = False) -> Table:
     return Table(frame, frame.iloc[:, :0])
 
 
-PARQUET = Format(("parquet", "pq"), read_parquet, options=("transpose",))
+PARQUET = Format(("parquet", "pq"), read_parquet, options=("transpose",), open=open_parquet)

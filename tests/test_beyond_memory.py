@@ -1,0 +1,244 @@
+"""Tables larger than `max_memory`: scores lie in files, the answer is the same, nothing is left.
+
+Oracles: the answer of the same table in memory, to the last bit; a limit that the system sets on
+the memory of a process.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import tracemalloc
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from smrmr import Recipe, select
+from smrmr.conditional import passes
+from smrmr.conditional.components import CommonPart
+from smrmr.conditional.partner_products import all_products
+from smrmr.conditional.products import find_products, scaled_scores
+from smrmr.conditional.residuals import find_neighbours
+from smrmr.conditional.scores import standardised
+from smrmr.data import open_columns
+from smrmr.problems import Problem
+from smrmr.runs.stored_rows import room_for, row_blocks, span
+
+
+@pytest.fixture
+def matrix(rng):
+    return rng.normal(size=(50, 33))
+
+
+@pytest.fixture
+def room(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with room_for(2, max_memory=1) as room:
+        yield room
+
+
+WHICH = [
+    slice(None),
+    slice(7, 3),
+    np.array([3, 4, 9, 0, 3]),
+    np.arange(50) % 3 == 1,
+    -2,
+    (slice(2, 9), slice(3, 7)),
+    (np.array([3, 1]), slice(3, 7)),
+    (slice(5), np.array([3, 1])),
+]
+
+
+@pytest.mark.parametrize("which", WHICH, ids=str)
+@pytest.mark.parametrize("first", [0, 6])
+def test_rows_in_a_file_are_indexed_like_an_array(which, first, matrix, room):
+    """Oracle: NumPy."""
+    stored = room.rows((50 + first, 33), float)
+    stored[first:] = matrix
+    found = pickle.loads(pickle.dumps(stored.span(first, 50 + first)))
+    assert_array_equal(found[which], matrix[which])
+
+
+def test_rows_are_written_and_gathered(matrix, room):
+    """Oracle: NumPy."""
+    stored = room.gather(iter([matrix[:20], matrix[20:]]))
+    assert_array_equal(np.stack(list(stored)), matrix)
+    stored[np.array([7, 3])], stored[10:12] = matrix[:2], 0.5
+    matrix[[7, 3]], matrix[10:12] = matrix[:2].copy(), 0.5
+    assert_array_equal(stored[:], matrix)
+    with pytest.raises(TypeError, match="at once"):
+        stored[np.arange(2), np.arange(2)]
+
+
+def table(rng, n=220, p=40):
+    X = rng.normal(size=(n, p))
+    X[:, 20:] += X[:, :1]  # which these have in common
+    X[:, 5] = X[:, 6] + 0.2 * rng.normal(size=n)
+    signal = X[:, 1] + np.abs(X[:, 2]) + X[:, 3] * X[:, 4] + X[:, 6]
+    return X, signal + 0.5 * rng.normal(size=n)
+
+
+def answers(found):
+    evidence, alone = found.evidence, found.alone
+    shown = [evidence.p_values, *evidence.effects, *evidence.p_by_target, evidence.pairs.p_values]
+    shown += [evidence.similarity, evidence.residual_variance, alone.p, found.q_values]
+    return [*shown, evidence.neighbours, found.selected, found.panel.features]
+
+
+TARGETS = {
+    "numbers": lambda y: y,
+    "classes": lambda y: np.where(y > np.median(y), "a", "b"),
+    "three classes": lambda y: np.digitize(y, np.quantile(y, [0.3, 0.7])).astype(str),
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_the_answer_is_that_in_memory(kind, rng, tmp_path, monkeypatch):
+    X, y = table(rng)
+    given = {"covariates": pd.DataFrame({"age": rng.normal(size=len(y))})}
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folders = []
+    first = passes.first_pass
+    monkeypatch.setattr(
+        "smrmr.conditional.controller.first_pass",
+        lambda inputs, *rest: folders.append(inputs.room.folder) or first(inputs, *rest),
+    )
+    y = TARGETS[kind](y)
+    inside = select(X, y, Recipe(max_memory="1GB"), rng=0, **given)
+    monkeypatch.setattr(passes, "MAX_KEPT_VECTORS", 0)
+    outside = select(X, y, Recipe(max_memory="1kB"), rng=0, **given)
+    assert folders[0] is None
+    assert folders[1].parent == tmp_path
+    for one, other in zip(answers(inside), answers(outside), strict=True):
+        assert_array_equal(one, other)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_is_left_after_an_error(rng, tmp_path, monkeypatch):
+    X, y = table(rng)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    seen = []
+
+    def fail(*_):
+        seen.extend(tmp_path.rglob("rows-*"))
+        raise ArithmeticError
+
+    monkeypatch.setattr("smrmr.conditional.controller.first_pass", fail)
+    with pytest.raises(ArithmeticError):
+        select(X, y, Recipe(max_memory="1kB"))
+    assert len(seen) >= 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_keeps_scores_in_its_own_folder(rng, tmp_path, monkeypatch):
+    X, y = table(rng)
+    elsewhere, run = tmp_path / "elsewhere", tmp_path / "run"
+    elsewhere.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
+    seen = []
+    first = passes.first_pass
+    monkeypatch.setattr(
+        "smrmr.conditional.controller.first_pass",
+        lambda *given: seen.extend(run.rglob("rows-*")) or first(*given),
+    )
+    select(X, y, Recipe(max_memory="1kB"), rng=0, run_dir=run)
+    assert seen
+    assert not [path for path in run.iterdir() if path.is_dir()]
+
+
+def test_a_worker_that_does_not_see_the_files_says_so(matrix, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with room_for(2, max_memory=1) as room:
+        stored = room.gather(iter([matrix]))
+    with pytest.raises(Problem, match=r"does not see it.*run_dir"):
+        stored[3]
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_parquet_is_read_by_columns(gaps, rng, tmp_path):
+    """Oracle: pandas."""
+    frame = pd.DataFrame(rng.normal(size=(70, 4)).astype(np.float32), columns=list("abcd"))
+    frame["count"] = pd.array(range(70), dtype="Int32")
+    if gaps:
+        frame.loc[3, "count"] = None
+    frame.to_parquet(tmp_path / "x.parquet", row_group_size=30)
+    source = pickle.loads(pickle.dumps(open_columns(tmp_path / "x.parquet", missing="impute-mean")))
+    expected = frame.astype(float)
+    expected = expected.fillna(expected.mean()).to_numpy()
+    assert source.shape == (70, 5)
+    assert source.names == tuple(frame.columns)
+    for which in (slice(1, 3), np.array([4, 0, 4])):
+        assert_array_equal(source.read(which), expected[:, which])
+    frame["text"] = "a"
+    frame.to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(ValueError, match="'text' hold no numbers"):
+        open_columns(tmp_path / "x.parquet")
+
+
+def test_only_blocks_are_in_memory(rng, room, monkeypatch):
+    """Oracle: what Python and NumPy allocate, far below the size of the matrix."""
+    for place in ("runs.stored_rows", "conditional.partner_products"):
+        monkeypatch.setattr(f"smrmr.{place}.MAX_BLOCK_VALUES", 2**17)
+    p, n = 2000, 2000
+    Z = room.rows((p, n), np.float32)
+    Z[:] = standardised(rng.standard_normal((p, n), dtype=np.float32))
+    E, nothing = rng.standard_normal((1, n)), np.empty((0, 2), int)
+
+    def work_on(Z):
+        hypotheses = np.arange(len(Z))
+        common = CommonPart(np.empty((0, n)), np.ones(len(Z)))
+        near = find_neighbours(Z, Z, hypotheses, hypotheses[:9], [common] * 9, nothing)
+        scores = room.gather(scaled_scores(Z[block]) for block in row_blocks(Z.shape))
+        pairs = find_products(span(Z, 0, 300), Z[:1], span(scores, 0, 300))
+        products = all_products(E, scores, hypotheses, room)
+        found = products.compare(Z[:5], hypotheses[:5], hypotheses, np.full(5, len(Z) - 1), 3)
+        return len(near.linear), len(pairs), found.partners.shape
+
+    work_on(Z.span(0, 400))  # compiles
+    tracemalloc.start()
+    assert work_on(Z) == (9, 0, (5, 3))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 0.6 * 4 * p * n
+
+
+LIMITED = """
+import resource, sys, warnings
+import numpy as np
+import smrmr
+
+warnings.simplefilter("ignore")
+path, limit, budget = sys.argv[1], int(float(sys.argv[2])), sys.argv[3]
+rng = np.random.default_rng(0)
+warm = rng.standard_normal((10_100, 20))
+smrmr.select(warm, warm[:, 0] * warm[:, 1] + rng.standard_normal(len(warm)))
+held = 1024 * int(open("/proc/self/status").read().split("VmData:")[1].split()[0])
+resource.setrlimit(resource.RLIMIT_DATA, (held + limit, held + limit))
+source, y = smrmr.data.open_columns(path), np.load(path.replace(".npy", ".y"))
+found = smrmr.select(source, y, smrmr.Recipe(max_memory=budget))
+print(sorted(found.selected.tolist()))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set as on Linux")
+def test_a_fit_keeps_to_a_limit_of_the_system(tmp_path):
+    """Oracle: RLIMIT_DATA. The same fit in memory does not keep to it."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30_000, 1200), dtype=np.float32)
+    np.save(tmp_path / "x.npy", np.asfortranarray(X))
+    with (tmp_path / "x.y").open("wb") as file:
+        np.save(file, X[:, :3].sum(axis=1) + 5 * rng.standard_normal(len(X)))
+
+    def run(budget):
+        command = [sys.executable, "-c", LIMITED, str(tmp_path / "x.npy"), "8e8", budget]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    kept, broken = run("200MB"), run("10GB")
+    assert kept.returncode == 0, kept.stderr
+    assert kept.stdout.strip().startswith("[0, 1, 2")
+    assert broken.returncode != 0
+    assert "emory" in broken.stderr

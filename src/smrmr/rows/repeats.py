@@ -62,7 +62,11 @@ def repeated_rows(study: Study) -> Repeats:
         return Repeats(study.columns.n_rows)
     columns, n = study.columns, study.columns.n_rows
     most = min(MAX_COLUMNS, max(2, MAX_VALUES // n))
-    features = columns.read(np.unique(np.linspace(0, columns.n_columns - 1, most).astype(np.intp)))
+    some = np.unique(np.linspace(0, columns.n_columns - 1, most).astype(np.intp))
+    first = settled(np.asarray(columns.read(some[:1]), dtype=np.float64), axis=0)
+    if n > MAX_ROWS and _all_differ(first):
+        return Repeats(n)
+    features = columns.read(some)
     features = settled(np.asarray(features, dtype=np.float64), axis=0)
     target = study.target.values.reshape(n, -1)
     sizes = max(
@@ -79,6 +83,8 @@ def repeated_rows(study: Study) -> Repeats:
 
 def _sizes_of_repeated(values: Matrix) -> Indices:
     """Sizes of sets of equal rows, if these are far more than chance allows; else none."""
+    if _all_differ(values):
+        return np.empty(0, np.intp)
     sizes = np.unique(values, axis=0, return_counts=True)[1]
     sizes = sizes[sizes > 1]
     pairs = _n_pairs(sizes)
@@ -87,6 +93,11 @@ def _sizes_of_repeated(values: Matrix) -> Indices:
     expected = _expected_pairs(values, pairs)
     far = FAR * max(np.sqrt(expected), expected)
     return sizes if pairs > 1 + expected + far else sizes[:0]
+
+
+def _all_differ(values: Matrix) -> bool:
+    """Whether the first column alone tells all rows apart."""
+    return len(np.unique(values[:, 0])) == len(values)
 
 
 def _expected_pairs(values: Matrix, n_equal: float) -> float:

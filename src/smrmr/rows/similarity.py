@@ -24,12 +24,23 @@ def distance_bins(places: Matrix) -> Indices:
     Pairs of equal distance share a bin, so that rows in order have one bin per lag.
     """
     n = len(places)
+    if places.shape[1] == 1 and (np.diff(places[:, 0]) == 1).all():
+        return _bins_of_lags(n)
     above = np.triu_indices(n, 1)
     distances = np.linalg.norm(places[above[0]] - places[above[1]], axis=1)
     ranks = average_ranks(distances)
     numbers = np.full((n, n), NEVER)
     numbers[above] = np.unique((ranks - 1) // n, return_inverse=True)[1]
     return np.asarray(np.maximum(numbers, numbers.T))
+
+
+def _bins_of_lags(n: int) -> Indices:
+    """The bins of rows one step apart from each other: n - d pairs are d steps apart."""
+    pairs = np.arange(n - 1, 0, -1)
+    ranks = np.cumsum(pairs) - (pairs - 1) / 2
+    numbers = np.unique((ranks - 1) // n, return_inverse=True)[1]
+    steps = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    return np.asarray(np.concatenate([[NEVER], numbers])[steps])
 
 
 def row_similarity(values: Matrix, basis: Matrix) -> Matrix:

@@ -239,13 +239,13 @@ def reducible(rng, size):
 def test_what_ridges_explain_by_a_tridiagonal_matrix(size, rng):
     """Oracle: the inverse of the matrix with every ridge."""
     K, Y, ridges, inverses = reducible(rng, size)
-    reduced = Tridiagonal.of(K)
-    assert_allclose(reduced.freedom(ridges), [np.trace(K @ one) for one in inverses])
-    explained = [
+    expected = [
         np.sum((Y @ one) * Y) + ridge * np.sum((Y @ one) ** 2)
         for one, ridge in zip(inverses, ridges, strict=True)
     ]
-    assert_allclose(reduced.explained(Y, ridges), explained)
+    freedom, explained = Tridiagonal.of(K).judged(Y, ridges)
+    assert_allclose(freedom, [np.trace(K @ one) for one in inverses])
+    assert_allclose(explained, expected)
 
 
 @pytest.mark.parametrize("size", [2, 7, 40])

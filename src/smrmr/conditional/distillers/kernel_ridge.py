@@ -156,17 +156,22 @@ class _Map:
     @cached_property
     def to_factor(self) -> Matrix:
         size = len(self.points)
-        among = [np.eye(1)] * size
-        among += [_bumps(self.knots, self.knots)] * size
-        among += [_bumps(self.landmarks, self.landmarks)]
+        of_knots = _factor(_bumps(self.knots, self.knots))
+        among = [_factor(np.eye(1))] * size + [of_knots] * size
+        among += [_factor(_bumps(self.landmarks, self.landmarks))]
         out = np.zeros((sum(map(len, among)),) * 2)
         start = 0
-        for kernel in among:
-            stop = start + len(kernel)
-            with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
-            out[start:stop, start:stop] = np.linalg.inv(np.linalg.cholesky(with_jitter)).T
+        for factor in among:
+            stop = start + len(factor)
+            out[start:stop, start:stop] = factor
             start = stop
         return out
+
+
+def _factor(kernel: Matrix) -> Matrix:
+    """The transposed inverse of the Cholesky factor of a kernel."""
+    with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(with_jitter)).T)
 
 
 def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, float]:
@@ -183,10 +188,9 @@ def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, fl
         of_mix = np.flatnonzero(weights)
         weights = weights[of_mix]
         inside = product[np.ix_(of_mix, of_mix)] * np.outer(weights, weights)
-        reduced = Tridiagonal.of(inside)
-        explained = reduced.explained((weights[:, None] * gain[of_mix]).T, RIDGES)
-        freedom = 1 + reduced.freedom(RIDGES)
-        errors = (np.sum(Y**2) - explained) / Y.size / (1 - freedom / n) ** 2
+        rows = (weights[:, None] * gain[of_mix]).T
+        freedom, explained = Tridiagonal.of(inside).judged(rows, RIDGES)
+        errors = (np.sum(Y**2) - explained) / Y.size / (1 - (1 + freedom) / n) ** 2
         if errors.min() < chosen[0]:
             chosen = float(errors.min()), mix, float(RIDGES[errors.argmin()])
     return chosen

@@ -7,11 +7,12 @@ takes few operations for every :math:`\rho`, and no eigenvectors, which cost the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dorgqr, dormqr, dptsv, dsterf, dsytrd
+from scipy.linalg.lapack import dorgqr, dormqr, dsytrd
 
 from ...runs.compiled import compiled
 from ...types import Matrix, Vector
@@ -45,21 +46,17 @@ class Tridiagonal:
         held, diagonal, beside, scales, _ = dsytrd(K, lower=1, lwork=BLOCK * len(K))
         return cls(diagonal, beside, np.asfortranarray(held[1:, :-1]), scales)
 
-    def freedom(self, ridges: Vector) -> Vector:
-        """Trace of K (K + ridge)^-1 for each ridge, K being positive semidefinite."""
-        values = np.maximum(dsterf(self.diagonal, self.beside)[0], 0.0)[:, None]
-        return np.asarray(np.sum(values / (values + ridges), axis=0))
+    def judged(self, rows: Matrix, ridges: Vector) -> tuple[Vector, Vector]:
+        r"""Trace of K (K + ridge)^-1, and the sum over rows r of r (K + 2 ridge) (K + ridge)^-2 r'.
 
-    def explained(self, rows: Matrix, ridges: Vector) -> Vector:
-        """Sum over rows r of r (K + 2 ridge) (K + ridge)^-2 r' for each ridge."""
+        The latter is what ridge regressions explain of a target with inner products r.
+        """
         columns, room = np.zeros((len(self.diagonal), len(rows))), BLOCK * len(self.diagonal)
         columns[: rows.shape[1]] = rows.T
         columns[1:] = dormqr("L", "T", self.reflectors, self.scales, columns[1:], room)[0]
-        found = np.empty(len(ridges))
-        for i, ridge in enumerate(ridges):
-            _, _, solved, _ = dptsv(self.diagonal + ridge, self.beside, columns)
-            found[i] = np.sum(columns * solved) + ridge * np.sum(solved**2)
-        return found
+        freedom, explained = np.empty((2, len(ridges)))
+        _judge(self.diagonal, self._before, ridges, columns, freedom, explained)
+        return freedom, explained
 
     def inverted(self, Y: Matrix, ridges: Vector) -> tuple[Matrix, NDArray[np.float64]]:
         """Diagonal of (K + ridge)^-1, and the rows of Y times it, for each ridge.
@@ -75,10 +72,16 @@ class Tridiagonal:
         Q[1:, 1:] = dorgqr(self.reflectors, self.scales, lwork=BLOCK * size)[0]
         diagonals = np.zeros((len(ridges), size))
         solved = np.zeros((len(ridges), *Y.shape))
-        before = np.concatenate([[0.0], self.beside])
         columns = np.concatenate([Q.T, (Y @ Q).T], axis=1)
-        _invert(self.diagonal, before, ridges, columns, np.empty(size + len(Y)), diagonals, solved)
+        _invert(
+            self.diagonal, self._before, ridges, columns, np.empty(size + len(Y)), diagonals, solved
+        )
         return diagonals, solved
+
+    @cached_property
+    def _before(self) -> Vector:
+        """What is left of the diagonal of T."""
+        return np.concatenate([[0.0], self.beside])
 
 
 @compiled
@@ -113,3 +116,34 @@ def _invert(
                 weight = share * room[c]
                 for i in range(size):
                     solved[r, c - size, i] += weight * room[i]
+
+
+@compiled
+def _judge(
+    diagonal: Array, before: Array, ridges: Array, columns: Array, freedom: Array, explained: Array
+) -> None:
+    """Fill in what `Tridiagonal.judged` returns.
+
+    With T + ridge = L D L' the inner product of a column with its solution is the sum of squares of
+    D^-1/2 L^-1 times the column, that with the inverse squared its derivative by the ridge, less
+    the sign; and the trace of the inverse is the derivative of the sum of log D.
+    """
+    size = len(diagonal)
+    for r in range(len(ridges)):
+        freedom[r], explained[r] = size, 0.0
+        for c in range(columns.shape[1]):
+            pivot, value, trace = 1.0, 0.0, 0.0
+            pivot_slope, value_slope = 0.0, 0.0  # derivatives by the ridge
+            for j in range(size):
+                factor = before[j] / pivot
+                factor_slope = -factor * pivot_slope / pivot
+                pivot = diagonal[j] + ridges[r] - factor * before[j]
+                pivot_slope = 1.0 - factor_slope * before[j]
+                value_slope = -factor_slope * value - factor * value_slope
+                value = columns[j, c] - factor * value
+                share = value / pivot
+                explained[r] += share * value
+                explained[r] -= ridges[r] * share * (2 * value_slope - share * pivot_slope)
+                trace += pivot_slope / pivot
+            if c == 0:
+                freedom[r] = size - ridges[r] * trace

@@ -233,6 +233,8 @@ def _fit(features: Matrix, Y: Matrix, mix: Mix, ridge: float) -> Matrix:
 
 def _bumps(features: Matrix, points: Matrix) -> Matrix:
     """Gaussians between rows and points; of several features as large as their sum."""
+    if points.shape[1] < features.shape[1]:  # long rows are filled faster
+        return _bumps(points, features).T
     out = np.empty((features.shape[1], points.shape[1]))
     _fill_bumps(np.ascontiguousarray(features), np.ascontiguousarray(points), out)
     return out

@@ -96,8 +96,8 @@ class ResidualChecks:
     def _association(self, column: int) -> Vector:
         """The larger of the correlations of a row with every other one and its absolute values."""
         if len(self.rows) > MAX_TOGETHER:
-            return _associations(self.inputs, np.array([column])).ravel()
-        return self._of_rows[self.rows == column][0].copy()
+            return np.asarray(_associations(self.inputs, np.array([column]))[0])
+        return np.array(self._of_rows[self.rows == column])[0]  # type: ignore[no-any-return]
 
     @cached_property
     def _of_rows(self) -> Matrix:

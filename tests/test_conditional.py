@@ -12,14 +12,14 @@ from scipy import stats
 import smrmr.conditional.distillers.kernel_ridge as ridge_module
 from smrmr import ConditionalTests, Recipe, SmRMR, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
-from smrmr.conditional import Absolute, Blend, Kernel, Shape
+from smrmr.conditional import Absolute, Blend, Kernel, Shape, residual_checks
 from smrmr.conditional.combine import LARGEST, combine, combine_groups, p_values
 from smrmr.conditional.components import Components
 from smrmr.conditional.distillers.blend import logistic_residual
 from smrmr.conditional.distillers.kernel_ridge import MIXES, RIDGES, KernelRidge
 from smrmr.conditional.distillers.regressors import Regressors
 from smrmr.conditional.inputs import Inputs
-from smrmr.conditional.residual_checks import residual_is_dependent
+from smrmr.conditional.residual_checks import ResidualChecks
 from smrmr.conditional.residuals import Neighbours, residuals_of
 from smrmr.conditional.scores import draw_tie_breakers, standardised
 from smrmr.conditional.statistics import as_statistics
@@ -310,17 +310,35 @@ def test_checks_of_residuals_see_what_correlation_does_not(rng):
     """Oracle: how r was made: from another feature, from its own, from none."""
     Z = columns(rng, p=60, n=150)
     noise = rng.standard_normal((2, 150))
-    inputs = inputs_of(Z)
-    assert residual_is_dependent(inputs, 3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
-    assert residual_is_dependent(inputs, 3, np.array([3]), np.exp(Z[7]) * noise[0])
-    assert not residual_is_dependent(inputs, 7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
-    assert not residual_is_dependent(inputs, 3, np.array([3]), noise[1])
+    checks = ResidualChecks(inputs_of(Z), np.array([3, 7]), {})
+    for _ in range(2):  # the second time with orders that are known
+        assert checks.dependent(3, np.array([3]), Z[7] ** 2 + 0.1 * noise[0])
+        assert checks.dependent(3, np.array([3]), np.exp(Z[7]) * noise[0])
+        assert not checks.dependent(7, np.array([7]), Z[7] ** 2 + 0.1 * noise[0])
+        assert not checks.dependent(3, np.array([3]), noise[1])
+
+
+def test_checks_of_residuals_together_are_those_one_by_one(rng, monkeypatch):
+    """Oracle: checks of every row by itself that keep nothing."""
+    inputs, columns_of = inputs_of(columns(rng, p=60, n=80)), np.arange(12)
+    noise = rng.standard_normal((12, 80))
+    residuals = [noise[k] + (k % 2) * 3 * inputs.Z[(k + 1) % 12] ** 2 for k in columns_of]
+    together = ResidualChecks(inputs, columns_of, {})
+    found = [together.dependent(k, np.array([k]), residuals[k]) for k in columns_of]
+    monkeypatch.setattr(residual_checks, "MAX_TOGETHER", 0)
+    monkeypatch.setattr(residual_checks, "MAX_KEPT_VALUES", 0)
+    alone = ResidualChecks(inputs, columns_of, {})
+    assert found == [alone.dependent(k, np.array([k]), residuals[k]) for k in columns_of]
+    assert len(together.orders) > 50
+    assert not alone.orders
+    assert set(found) == {False, True}
 
 
 def test_checks_of_residuals_are_not_misled_by_many_features(rng):
     """Oracle: their own level, 0.01, for features that depend on none of 2,000 others."""
     inputs = inputs_of(columns(rng, p=2000, n=100))
-    alarms = [residual_is_dependent(inputs, k, np.array([k]), inputs.Z[k]) for k in range(100)]
+    checks = ResidualChecks(inputs, np.arange(100), {})
+    alarms = [checks.dependent(k, np.array([k]), inputs.Z[k]) for k in range(100)]
     assert sum(alarms) <= 5
 
 

@@ -21,6 +21,7 @@ from smrmr.conditional.distillers.path_loops import CONCAVITY, SquaredLoss
 from smrmr.conditional.distillers.paths import fit_path
 from smrmr.conditional.distillers.regressors import Regressors, absolute_values
 from smrmr.conditional.distillers.ridge import LAMBDAS
+from smrmr.conditional.distillers.tridiagonal import Tridiagonal
 from smrmr.conditional.scores import standardised
 from smrmr.data.targets.protocol import TargetColumns
 
@@ -226,6 +227,34 @@ def test_kernel_ridge_of_several_columns_is_that_of_each(n, rng, monkeypatch):
     assert min(apart) < 1e-9
     # above 200 rows the choice is by generalised cross-validation
     assert errors[np.argmin(apart)] <= min(errors) * (1.02 if n > 200 else 1 + 1e-12)
+
+
+def reducible(rng, size):
+    half, Y = rng.standard_normal((size, size + 2)), rng.standard_normal((2, size))
+    K, ridges = half @ half.T, np.array([0.1, 3.0])
+    return K, Y, ridges, [np.linalg.inv(K + ridge * np.eye(size)) for ridge in ridges]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 40])
+def test_what_ridges_explain_by_a_tridiagonal_matrix(size, rng):
+    """Oracle: the inverse of the matrix with every ridge."""
+    K, Y, ridges, inverses = reducible(rng, size)
+    expected = [
+        np.sum((Y @ one) * Y) + ridge * np.sum((Y @ one) ** 2)
+        for one, ridge in zip(inverses, ridges, strict=True)
+    ]
+    freedom, explained = Tridiagonal.of(K).judged(Y, ridges)
+    assert_allclose(freedom, [np.trace(K @ one) for one in inverses])
+    assert_allclose(explained, expected)
+
+
+@pytest.mark.parametrize("size", [2, 7, 40])
+def test_inverses_by_a_tridiagonal_matrix(size, rng):
+    """Oracle: the inverse of the matrix with every ridge."""
+    K, Y, ridges, inverses = reducible(rng, size)
+    diagonals, solved = Tridiagonal.of(K).inverted(Y, ridges)
+    assert_allclose(diagonals, [np.diag(one) for one in inverses])
+    assert_allclose(solved, [Y @ one for one in inverses])
 
 
 # -- ridge regression

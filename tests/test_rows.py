@@ -80,6 +80,15 @@ def test_rows_in_order_have_a_bin_per_lag():
     assert bins.max() <= 4  # 28 pairs, some 8 in each
 
 
+@pytest.mark.parametrize("n", [2, 3, 20, 37])
+def test_rows_in_order_are_binned_as_rows_in_space(n):
+    """Oracle: the same places with a second coordinate that is 0, whose distances are ranked."""
+    order = np.arange(n, dtype=np.float64)[:, None] + 3
+    np.testing.assert_array_equal(
+        distance_bins(order), distance_bins(np.hstack([order, 0 * order]))
+    )
+
+
 def test_smoothing_takes_means_of_bins(rng):
     """Oracle: a loop over bins."""
     A, bins = symmetric(rng, 7), distance_bins(rng.standard_normal((7, 2)))

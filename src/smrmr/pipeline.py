@@ -4,6 +4,7 @@ import os
 import platform
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from pickle import PicklingError
@@ -17,14 +18,14 @@ from .conditional.marginal import marginal_tests
 from .conditional.statistics import DEFAULT_STATISTICS, Statistic, as_statistics
 from .controllers import Evidence
 from .data.study import Study, read_study
-from .decision import LEVELS, decide_with_fallback
+from .decision import LEVELS, Decision, decide_with_fallback
 from .features.alike import likeness_to
 from .features.copies import Copies
 from .features.groups import Groups, find_groups
 from .features.marginal import MarginalTests
 from .features.rank_table import RankTable
 from .layers.carriers import find_carriers
-from .layers.panel import choose_panel
+from .layers.panel import Panel, choose_panel
 from .layers.panel_ranking import associated_alone
 from .problems import Problem, setting
 from .recipe import Recipe, Settings, as_recipe
@@ -35,7 +36,7 @@ from .runs.progress import shown
 from .runs.stored_rows import IN_MEMORY, Room, room_for
 from .runs.work import Work
 from .selection import Selection, find_pair_grids, find_trends, summarise_for_plots
-from .selection.plot_data import MOST_FEATURES, Shapes
+from .selection.plot_data import MOST_FEATURES, PlotData, Shapes
 from .settings import as_generator, parse_bytes
 from .types import Data, Indices, Progress
 
@@ -246,11 +247,11 @@ def _answer(
     work: Work,
 ) -> Selection:
     """The decision at a level, the layers, and what figures show; `ranks` are those prepared."""
-    control, name, nominal = recipe.controller, study.target.name, study.columns.nominal
+    control, nominal = recipe.controller, study.columns.nominal
     row_checks = check_rows(study, work)
     study = control.prepare(study)
     alone, evidence, copies = weighed.alone, weighed.evidence, weighed.copies
-    of_interest, only = weighed.of_interest, study.of_interest
+    of_interest = weighed.of_interest
     decision = decide_with_fallback(evidence, recipe.fdr, recipe.on_empty, recipe.n_features)
     with work.stage("credible sets"):
         levels = {decision.fdr, *LEVELS}
@@ -288,44 +289,77 @@ def _answer(
         unadjusted = np.empty(0)
         if study.adjustment.names:
             unadjusted = control.relevance(study, ranks, work.quietly())
-    columns = study.columns
-    adjusted_for = () if study.covariates is None else study.covariates.names
-    same_as_kept = np.flatnonzero(copies.same_as(study.always_kept))
     representatives = [
         np.where(n < 0, np.arange(len(n)), evidence.representatives[n]) for n in evidence.hypotheses
     ]
-    return Selection(
-        names=tuple(columns.name(k) for k in range(columns.n_columns)),
-        alone=alone,
-        evidence=evidence,
-        decision=decision,
+    return replace(
+        _decided(study, weighed, decision, recipe, rng, work),
         groups_carried=carriers,
         panel=panel,
         plot_data=plot_data,
         trends=trends,
         likeness=tuple(likeness_to(ranks, each) for each in representatives),
+        unadjusted=unadjusted,
+        row_checks=row_checks,
+    )
+
+
+def decide_from(study: Study, recipe: Recipe, rng: int | Generator | None) -> Selection:
+    """The decision alone: without credible sets, panel, figures and checks of rows."""
+    work = _work(recipe, None)
+    study, ranks = _prepared(study, recipe, work)
+    weighed = _weigh(study, ranks, recipe, rng, work)
+    decision = decide_with_fallback(
+        weighed.evidence, recipe.fdr, recipe.on_empty, recipe.n_features
+    )
+    return _decided(study, weighed, decision, recipe, rng, work)
+
+
+def _decided(
+    study: Study,
+    weighed: Weighed,
+    decision: Decision,
+    recipe: Recipe,
+    rng: int | Generator | None,
+    work: Work,
+) -> Selection:
+    """A selection that says nothing of the data but what the evidence does."""
+    columns, copies, only = study.columns, weighed.copies, study.of_interest
+    none = np.empty(0, np.intp)
+    adjusted_for = () if study.covariates is None else study.covariates.names
+    same_as_kept = np.flatnonzero(copies.same_as(study.always_kept))
+    return Selection(
+        names=tuple(columns.name(k) for k in range(columns.n_columns)),
+        alone=weighed.alone,
+        evidence=weighed.evidence,
+        decision=decision,
+        groups_carried=(),
+        panel=Panel(none, np.empty(0)),
+        plot_data=PlotData(none, np.empty(0), study.target.labels, ()),
+        likeness=(),
         copies=copies.groups,
         constants=np.setdiff1d(np.flatnonzero(copies.constant), same_as_kept),
         always_kept=study.always_kept,
         of_interest=None if only is None else np.flatnonzero(copies.same_as(only)),
-        unadjusted=unadjusted,
         covariates=adjusted_for,
         covariate_categories=_by_level(study),
         covariate_form="" if study.covariates is None else study.covariates.form,
         n_groups_of_rows=study.row_groups.n_groups,
         row_comparison=study.row_groups.comparison,
-        row_checks=row_checks,
         on_empty=recipe.on_empty,
         n_features_requested=recipe.n_features,
         target=study.target.kind,
         n_rows=columns.n_rows,
         settings=recipe.settings,
-        versions={name: version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
+        versions={name: _version(name) for name in ("smrmr", "numpy", "scipy", "numba")}
         | {"python": platform.python_version()},
         seed=int(rng) if isinstance(rng, int | np.integer) else None,
         seconds=weighed.seconds | work.seconds,
-        source={"target column": name} if name else {},
+        source={"target column": study.target.name} if study.target.name else {},
     )
+
+
+_version = cache(version)  # which reads files
 
 
 def _by_level(study: Study) -> Indices:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from .components import AnyCommonPart, CommonPart
 from .distillers import Distillation, Distilled
 from .inputs import Comparison, Inputs
 from .products import product_columns, products_with_partners
-from .residual_checks import MANY_WIDE, SPREAD_ALPHA, residual_is_dependent, row_spread_p_values
+from .residual_checks import MANY_WIDE, SPREAD_ALPHA, ResidualChecks, row_spread_p_values
 from .residuals import Neighbours, find_neighbours, penalty
 from .statistics import Interactions, PartnerProducts
 
@@ -145,6 +145,7 @@ class Shared:
     inputs: Inputs
     distillation: Distillation
     results: Results | None = None
+    orders: dict[int, Indices] = field(default_factory=dict)
 
     @cached_property
     def products(self) -> PartnerProducts | None:
@@ -407,6 +408,7 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
     excess, pairs = list[float](), list[DirectedPairs]()
     interactions = list[Interactions | None]()
     n_before = 0
+    checks = ResidualChecks(inputs, results.rows[np.concatenate(task)], shared.orders)
     for entries in task:
         own, near = results.rows[entries], results.neighbours.take(entries)
         out = inputs.with_products(own)
@@ -435,7 +437,7 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
             i
             for i in np.flatnonzero(one.gcm > one.p)
             if results.of_unequal_spread[entries[i]]
-            or residual_is_dependent(inputs, int(own[i]), out, one.residuals[i])
+            or checks.dependent(int(own[i]), out, one.residuals[i])
         ]
         one.p[dependent] = one.gcm[dependent]
         together = _interactions_of(one, dependent)

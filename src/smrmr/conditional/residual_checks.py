@@ -6,10 +6,13 @@ r is the wider the wider the row: samples that differ in scale make any two resi
 Where both residuals depend on covariates, no test is right; `covariance_by_covariates` sees it.
 """
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from scipy.special import stdtr
 
-from ..runs.stored_rows import RowsView, inner_products_with
+from ..runs.stored_rows import inner_products
 from ..types import Indices, Matrix, Vector
 from .inputs import Inputs
 from .residuals import MAX_BLOCK_VALUES
@@ -18,6 +21,8 @@ from .statistics.null import covariance_tail
 from .statistics.rank_covariances import covariance_of_ranks, rank_table, ranks_of
 
 MAX_CHECKED = 50  # features most associated with the one in question
+MAX_TOGETHER = 16  # rows that are compared with all others together
+MAX_KEPT_VALUES = 2**23  # of orders of samples, which are kept
 ALPHA = 0.01  # of all of them together, by Bonferroni's rule
 
 SPREAD_ALPHA = 0.01  # of a residual whose size goes with the spread of its row
@@ -47,27 +52,71 @@ def row_spread_p_values(
     return np.asarray(stdtr(freedom, -t))
 
 
-def residual_is_dependent(inputs: Inputs, column: int, inside: Indices, r: Vector) -> bool:
-    """Whether r depends on a covariate, or on one of 50 columns.
+@dataclass(frozen=True, eq=False)
+class ResidualChecks:
+    """Checks of residuals of some rows of Z, which are compared with all others together.
 
-    These are the columns most associated with its own but for `inside`.
+    Attributes
+    ----------
+    inputs
+        Features and target.
+    rows
+        Rows of Z whose residuals may be checked.
+    orders
+        The order of samples by each column that was checked against so far, by its row of Z; more
+        are kept while there is room.
     """
-    z = inputs.scores32[column]
-    near = np.maximum(
-        *(np.abs(inner_products_with(z, of)) for of in (inputs.scores32, inputs.abs_scores32))
+
+    inputs: Inputs
+    rows: Indices
+    orders: dict[int, Indices]
+
+    def dependent(self, column: int, inside: Indices, r: Vector) -> bool:
+        """Whether r, of one of the rows, depends on a covariate, or on one of 50 columns.
+
+        These are the columns most associated with its own but for `inside`.
+        """
+        inputs = self.inputs
+        near = self._association(column)
+        near[inside] = -1.0
+        most = min(MAX_CHECKED, len(near))
+        checked = np.argpartition(-near, most - 1)[:most]
+        checked = checked[near[checked] >= 0]
+        ranks = ranks_of(np.argsort(r + inputs.tie_breakers[1])[None])[0]
+        pc, width = rank_table("pc", inputs.n_rows), max(1, MAX_BLOCK_VALUES // inputs.n_rows)
+        found = [np.empty(0)]
+        for i in range(0, len(checked), width):
+            found.append(covariance_of_ranks(ranks[self._orders(checked[i : i + width])], *pc))
+        for i in range(0, len(inputs.covariates), width):
+            order = np.argsort(inputs.covariates[i : i + width] + inputs.tie_breakers[0])
+            found.append(covariance_of_ranks(ranks[order], *pc))
+        p = covariance_tail(np.concatenate(found), inputs.n_rows)
+        n_candidates = len(near) + len(inputs.covariates)  # the 50 were chosen from so many
+        return bool(n_candidates * p.min(initial=1.0) < ALPHA)
+
+    def _association(self, column: int) -> Vector:
+        """The larger of the correlations of a row with every other one and its absolute values."""
+        if len(self.rows) > MAX_TOGETHER:
+            return np.asarray(_associations(self.inputs, np.array([column]))[0])
+        return np.array(self._of_rows[self.rows == column])[0]  # type: ignore[no-any-return]
+
+    @cached_property
+    def _of_rows(self) -> Matrix:
+        return _associations(self.inputs, self.rows)
+
+    def _orders(self, columns: Indices) -> Indices:
+        """The order of samples by some columns of Z."""
+        new = np.array([k for k in columns.tolist() if k not in self.orders], dtype=np.intp)
+        sorted_now = np.argsort(self.inputs.Z[new] + self.inputs.tie_breakers[0])
+        own = dict(zip(new.tolist(), sorted_now, strict=True))
+        found = [own[k] if k in own else self.orders[k] for k in columns.tolist()]
+        if (len(self.orders) + len(own)) * self.inputs.n_rows <= MAX_KEPT_VALUES:
+            self.orders.update(own)
+        return np.stack(found)
+
+
+def _associations(inputs: Inputs, rows: Indices) -> Matrix:
+    z = inputs.scores32[rows]
+    return np.maximum(
+        *(np.abs(inner_products(z, of)) for of in (inputs.scores32, inputs.abs_scores32))
     )
-    near[inside] = -1.0
-    most = min(MAX_CHECKED, len(near))
-    checked = np.argpartition(-near, most - 1)[:most]
-    checked = checked[near[checked] >= 0]
-    of_features, of_target = inputs.tie_breakers
-    ranks, pc = ranks_of(np.argsort(r + of_target)[None])[0], rank_table("pc", inputs.n_rows)
-    width = max(1, MAX_BLOCK_VALUES // inputs.n_rows)
-    found = [
-        covariance_of_ranks(ranks[np.argsort(columns[i : i + width] + of_features)], *pc)
-        for columns in (RowsView(inputs.Z, inputs.Z.dtype, checked), inputs.covariates)
-        for i in range(0, len(columns), width)
-    ]
-    p = covariance_tail(np.concatenate([np.empty(0), *found]), inputs.n_rows)
-    n_candidates = len(near) + len(inputs.covariates)  # the 50 were chosen from so many
-    return bool(n_candidates * p.min(initial=1.0) < ALPHA)

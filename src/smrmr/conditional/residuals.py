@@ -292,10 +292,11 @@ def _take_neighbours_away(
             count += 1
         variance = 1.0  # of the residual
         for _ in range(MAX_SWEEPS):
-            most, largest = lam * np.sqrt(max(variance, MIN_RESIDUAL)), 0.0
+            left = variance if variance > MIN_RESIDUAL else MIN_RESIDUAL
+            most, largest = lam * np.sqrt(left), 0.0
             for a in range(count):
                 z = gradient[a] + b[a]
-                new = max(z - most, 0.0) + min(z + most, 0.0)
+                new = z - most if z > most else (z + most if z < -most else 0.0)
                 step = new - b[a]
                 if step == 0.0:
                     continue
@@ -310,7 +311,8 @@ def _take_neighbours_away(
                 b[a] = new
                 for c in range(count):
                     gradient[c] -= step * gram[a, c]
-                largest = max(largest, abs(step))
+                if abs(step) > largest:
+                    largest = abs(step)
             if largest < TOLERANCE:
                 break
         for a in range(count):

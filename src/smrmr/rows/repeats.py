@@ -60,7 +60,12 @@ def repeated_rows(study: Study) -> Repeats:
     """
     if study.row_groups.n_groups:
         return Repeats(study.columns.n_rows)
-    features, n = _features(study), study.columns.n_rows
+    columns, n = study.columns, study.columns.n_rows
+    if n > MAX_ROWS and _all_differ(
+        settled(np.asarray(columns.read(slice(1)), np.float64), axis=0)
+    ):
+        return Repeats(n)
+    features = _features(study)
     tables = [_with_target(features, study)]
     if not _says_one_thing(features):  # else equal values are those of any rounded column
         tables.append(features)
@@ -115,6 +120,8 @@ def _repeated_sets(values: Matrix) -> Indices:
 
     Else every row is a set.
     """
+    if _all_differ(values):
+        return np.arange(len(values))
     sets = np.unique(values, axis=0, return_inverse=True)[1].ravel()
     pairs = _n_pairs(np.bincount(sets))
     if not pairs:
@@ -122,6 +129,11 @@ def _repeated_sets(values: Matrix) -> Indices:
     expected = _expected_pairs(values, pairs)
     far = FAR * max(np.sqrt(expected), expected)
     return sets if pairs > 1 + expected + far else np.arange(len(values))
+
+
+def _all_differ(values: Matrix) -> bool:
+    """Whether the first column alone tells all rows apart."""
+    return len(np.unique(values[:, 0])) == len(values)
 
 
 def _expected_pairs(values: Matrix, n_equal: float) -> float:

@@ -110,13 +110,17 @@ def _leading_components(Z: Matrix, freedom: int) -> Matrix:
 
     Correlations of single features spread eigenvalues evenly; populations set a few apart.
     """
-    values, vectors = np.linalg.eigh(Z.T @ Z / len(Z))
+    few = len(Z) < Z.shape[1]  # features: there are as many eigenvalues besides 0
+    values, vectors = np.linalg.eigh((Z @ Z.T if few else Z.T @ Z) / len(Z))
     values = np.maximum(values[::-1], MIN_EIGENVALUE)
     edge = (1 + np.sqrt(freedom / len(Z))) ** 2
     n_beyond = min(int(np.sum(values > BEYOND_NOISE * edge)), MAX_COMPONENTS, len(values) - 1)
     gaps = values[:n_beyond] / values[1 : n_beyond + 1]
     n_apart = int(gaps.argmax()) + 1 if gaps.max(initial=0.0) >= MIN_GAP else 0
-    return np.asarray(vectors.T[::-1][:n_apart])
+    rows = vectors.T[::-1][:n_apart]
+    if few:
+        rows = rows @ Z / np.sqrt(len(Z) * values[:n_apart, None])
+    return np.asarray(rows)
 
 
 def _inflation(Z: Matrix, e: Vector, freedom: int) -> float:

@@ -21,13 +21,18 @@ def compiled(function: Loop) -> Loop:
     return _compile(function, {"contract"})
 
 
+def compiled_inside(function: Loop) -> Loop:
+    """Compile `function` for other loops to call: without what Python needs to call it."""
+    return _compile(function, {"contract"}, no_cpython_wrapper=True)
+
+
 def compiled_reordering(function: Loop) -> Loop:
     """Compile `function` as `compiled` does, free to sum in another order, which is faster."""
     return _compile(function, {"contract", "reassoc", "nsz"})
 
 
-def _compile(function: Loop, fastmath: set[str]) -> Loop:
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+def _compile(function: Loop, fastmath: set[str], **more: Any) -> Loop:
+    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath} | more
     options["no_cfunc_wrapper"] = True  # C does not call them, and wrappers take long to compile
     try:
         return cast(Loop, njit(cache=True, **options)(function))

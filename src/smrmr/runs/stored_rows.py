@@ -253,11 +253,6 @@ def products_of_columns(rows: RowMatrix, which: Indices) -> Array:
     return total
 
 
-def inner_products_with(vector: Array, rows: RowMatrix) -> Array:
-    """Inner products of one vector with the rows of a matrix."""
-    return np.concatenate([rows[block] @ vector for block in row_blocks(rows.shape)])
-
-
 def _runs(places: Indices) -> Iterator[slice]:
     """Successive positions of rows that lie one after the other."""
     ends = np.flatnonzero(np.diff(places) != 1) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -154,11 +155,30 @@ class Shapes:
     def __init__(self, target: Target) -> None:
         self.target, self._known = target, dict[int, Shape]()
 
-    def of(self, feature: int, values: Vector) -> Shape:
-        """The feature against the target, to the last digit."""
-        if feature not in self._known:
-            self._known[feature] = shape_of(values, self.target)
-        return self._known[feature]
+    def of(self, features: Indices, values: Matrix) -> list[Shape]:
+        """The features against the target, to the last digit; `values` has a column for each."""
+        new = [i for i, k in enumerate(features.tolist()) if k not in self._known]
+        found = shapes_of(values[:, new], self._target)
+        self._known |= dict(zip(features[new].tolist(), found, strict=True))
+        return [self._known[k] for k in features.tolist()]
+
+    @cached_property
+    def _target(self) -> _SortedTarget:
+        return _SortedTarget.of(self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class _SortedTarget:
+    """A target and, of each of its columns, the order of rows."""
+
+    target: Target
+    columns: Matrix
+    orders: Indices
+
+    @classmethod
+    def of(cls, target: Target) -> _SortedTarget:
+        columns = target.values.reshape(target.n_rows, -1).T
+        return cls(target, columns, np.argsort(columns, axis=1))
 
 
 def summarise_for_plots(
@@ -182,10 +202,7 @@ def summarise_for_plots(
         features=features,
         redundancy=redundancy,
         labels=target.labels,
-        shapes=tuple(
-            _to_show(shapes.of(int(k), column))
-            for k, column in zip(features, values.T, strict=True)
-        ),
+        shapes=tuple(map(_to_show, shapes.of(features, values))),
         outputs=columns_of(target).names if target.several else (),
         values=values[rows] if keep_data else None,
         y=target.values[rows] if keep_data else None,
@@ -194,53 +211,89 @@ def summarise_for_plots(
 
 def shape_of(x: Vector, target: Target) -> Shape:
     """A feature against the target, to the last digit."""
-    if target.nominal:
-        names = np.array(target.labels, dtype=object)[target.order]
-        group = np.argsort(target.order)[target.values.astype(np.intp)]
-        shape = _summary("classes", group, x[:, None], names)
-        return _above_zero(shape, x, group) if _needs_shares(shape, x) else shape
-    outputs = target.values.reshape(target.n_rows, -1)
-    x = settled(x)
-    if 1 + np.count_nonzero(np.diff(np.sort(x))) <= MOST_LEVELS:
-        levels, level = np.unique(x, return_inverse=True)
-        return _summary("levels", level, outputs, np.array([f"{v:.{DIGITS}g}" for v in levels]))
-    n_bins = min(MOST_BINS, len(x) // ROWS_PER_BIN)
-    edges = np.unique(np.quantile(x, np.linspace(0, 1, n_bins + 1)[1:-1]))
-    # tied values stay in one bin
-    return _summary("bins", np.searchsorted(edges, x, side="right"), outputs, None, x)
+    return shapes_of(x[:, None], _SortedTarget.of(target))[0]
 
 
-def _summary(
-    kind: str, group: Indices, outputs: Matrix, names: NDArray[Any] | None, x: Vector | None = None
-) -> Shape:
+def shapes_of(values: Matrix, target: _SortedTarget) -> list[Shape]:
+    """Features against the target, to the last digit."""
+    if target.target.nominal:
+        return [_by_class(x, target.target) for x in values.T]
+    rows = settled(values, axis=0).T
+    ordered = np.sort(rows, axis=1)
+    n_levels = 1 + np.count_nonzero(np.diff(ordered, axis=1), axis=1)
+    n_bins = min(MOST_BINS, rows.shape[1] // ROWS_PER_BIN)
+    edges = np.quantile(ordered, np.linspace(0, 1, n_bins + 1)[1:-1], axis=1).T
+    return [
+        _by_level(x, target) if few else _by_bin(x, in_order, np.unique(between), target)
+        for x, in_order, between, few in zip(
+            rows, ordered, edges, n_levels <= MOST_LEVELS, strict=True
+        )
+    ]
+
+
+def _by_class(x: Vector, target: Target) -> Shape:
+    names = np.array(target.labels, dtype=object)[target.order]
+    group = np.argsort(target.order)[target.values.astype(np.intp)]
     counts = np.bincount(group)
-    large = np.flatnonzero(counts >= (FEWEST_ROWS if x is None else ROWS_PER_BIN))
-    columns = [_quantiles(column, group, counts, large, QUANTILES) for column in outputs.T]
-    quantiles = np.stack(columns, axis=-1)
-    output = 0
-    if len(large) > 1 and outputs.shape[1] > 1:
-        apart = np.std(quantiles[:, 2], axis=0) / np.maximum(outputs.std(axis=0), 1e-300)
-        output = int(np.argmax(apart))
+    large = np.flatnonzero(counts >= FEWEST_ROWS)
+    quantiles = _quantiles(x, np.argsort(x), group, counts, large)
     at = np.arange(len(large), dtype=np.float64)
-    if x is not None:
-        at = _quantiles(x, group, counts, large, (0.5,))[:, 0]
-    return Shape(
-        kind,
-        at,
-        () if names is None else tuple(str(names[g]) for g in large),
-        counts[large],
-        quantiles[:, :, output],
-        output,
-    )
+    shape = Shape("classes", at, _named(names, large), counts[large], quantiles)
+    return _above_zero(shape, x, group) if _needs_shares(shape, x) else shape
+
+
+def _by_level(x: Vector, target: _SortedTarget) -> Shape:
+    levels, level = np.unique(x, return_inverse=True)
+    counts = np.bincount(level)
+    large = np.flatnonzero(counts >= FEWEST_ROWS)
+    names = _named(np.array([f"{v:.{DIGITS}g}" for v in levels]), large)
+    output, quantiles = _most_apart(level, counts, large, target)
+    at = np.arange(len(large), dtype=np.float64)
+    return Shape("levels", at, names, counts[large], quantiles, output)
+
+
+def _by_bin(x: Vector, ordered: Vector, edges: Vector, target: _SortedTarget) -> Shape:
+    """By bins between the edges; tied values stay in one bin."""
+    group = np.searchsorted(edges, x, side="right")
+    counts = np.bincount(group)
+    large = np.flatnonzero(counts >= ROWS_PER_BIN)
+    output, quantiles = _most_apart(group, counts, large, target)
+    at = _quantiles_in_order(ordered, counts, large, (0.5,))[:, 0]
+    return Shape("bins", at, (), counts[large], quantiles, output)
+
+
+def _named(names: NDArray[Any], large: Indices) -> tuple[str, ...]:
+    return tuple(str(names[g]) for g in large)
+
+
+def _most_apart(
+    group: Indices, counts: Indices, large: Indices, target: _SortedTarget
+) -> tuple[int, Matrix]:
+    """The output that differs most between large groups, and its quantiles in each of them."""
+    columns = [
+        _quantiles(column, order, group, counts, large)
+        for column, order in zip(target.columns, target.orders, strict=True)
+    ]
+    output = 0
+    if len(large) > 1 and len(columns) > 1:
+        medians = np.stack([quantiles[:, 2] for quantiles in columns], axis=1)
+        apart = np.std(medians, axis=0) / np.maximum(target.columns.std(axis=1), 1e-300)
+        output = int(np.argmax(apart))
+    return output, columns[output]
 
 
 def _quantiles(
-    values: Vector, group: Indices, counts: Indices, large: Indices, shares: tuple[float, ...]
+    values: Vector, order: Indices, group: Indices, counts: Indices, large: Indices
 ) -> Matrix:
-    """Quantiles in each of the large groups, a row each; many times as fast as np.quantile."""
-    order = np.argsort(values)  # by group, then by value, which np.lexsort would do slowly
-    order = order[np.argsort(group[order].astype(np.min_scalar_type(len(counts))), kind="stable")]
-    ordered = values[order]
+    """Quantiles in each of the large groups, a row each; `order` is that of the values."""
+    by_group = np.argsort(group[order].astype(np.min_scalar_type(len(counts))), kind="stable")
+    return _quantiles_in_order(values[order[by_group]], counts, large, QUANTILES)
+
+
+def _quantiles_in_order(
+    ordered: Vector, counts: Indices, large: Indices, shares: tuple[float, ...]
+) -> Matrix:
+    """The same of values in the order of groups, and within them from small to large."""
     first = np.cumsum(counts) - counts
     places = first[large, None] + np.multiply.outer(counts[large] - 1, shares)
     below, above = np.floor(places).astype(np.intp), np.ceil(places).astype(np.intp)

@@ -110,9 +110,9 @@ def find_trends(
     most = max(MOST_VALUES // study.columns.n_rows, BLOCK)
     features = features[np.isin(features, [*wanted][:most])]
     blocks = (features[start : start + BLOCK] for start in range(0, len(features), BLOCK))
-    columns = (x for some in blocks for x in study.columns.read(some).astype(np.float64).T)
     if study.target.nominal:
         rows = _rows_of_classes(study.target)
+        columns = (x for some in blocks for x in study.columns.read(some).astype(np.float64).T)
         described = [_describe_by_class(x, rows) for x in columns]
         shapes, means, deviation, positive = zip(*described, strict=True) if described else [()] * 4
         numbers: dict[str, Any] = {
@@ -125,10 +125,11 @@ def find_trends(
         ranks = _centred_ranks(study.target.values.reshape(study.target.n_rows, -1).T)
         known = Shapes(study.target) if known is None else known
         outputs = columns_of(study.target).names
-        pairs = [
-            _describe_by_number(known.of(int(k), x), x, ranks, outputs)
-            for k, x in zip(features, columns, strict=True)
-        ]
+        pairs = list[tuple[str, float]]()
+        for some in blocks:
+            values = study.columns.read(some).astype(np.float64)
+            each = zip(known.of(some, values), _centred_ranks(values.T), strict=True)
+            pairs += [_describe_by_number(shape, own, ranks, outputs) for shape, own in each]
         shapes, correlation = zip(*pairs, strict=True) if pairs else [()] * 2
         numbers = {"correlation": rounded(np.array(correlation))}
     words = (NOT_NUMBERS if nominal[k] else str(s) for k, s in zip(features, shapes, strict=True))
@@ -197,15 +198,18 @@ def _is_step(medians: Vector, rows: Vector, line: Vector) -> bool:
 
 
 def _describe_by_number(
-    shape: Shape, x: Vector, target_ranks: Matrix, outputs: Sequence[str]
+    shape: Shape, ranks: Vector, target_ranks: Matrix, outputs: Sequence[str]
 ) -> tuple[str, float]:
-    """Shape of a feature against a target of numbers, and Spearman's correlation of the two."""
+    """Shape of a feature against a target of numbers, and Spearman's correlation of the two.
+
+    Ranks are about 0 and of length 1.
+    """
     scale = float(np.abs(shape.quantiles).max(initial=0.0)) or 1.0  # so that nothing overflows
     _, low, middle, high, _ = (shape.quantiles / scale).T
     word = classify_shape(middle, shape.counts, high - low)
     if len(target_ranks) > 1 and word != UNCLEAR:
         word = f"{outputs[shape.output]} {word}"
-    return word, float(_centred_ranks(x[None])[0] @ target_ranks[shape.output])
+    return word, float(ranks @ target_ranks[shape.output])
 
 
 def _rows_of_classes(target: Target) -> dict[str, Indices]:

@@ -17,7 +17,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from ..data.study import Study
-from ..pipeline import groups_from, select_from
+from ..pipeline import decide_from, groups_from
 from ..power.account import LAYERS, UNKNOWN, Cell, Trials
 from ..problems import Problem, setting
 from ..recipe import Recipe
@@ -200,7 +200,7 @@ def run_trial(source: Source, recipe: Recipe, cell: Cell, seed: SeedSequence) ->
         warnings.simplefilter("ignore")  # of the table, which its own fit tells
         study, candidates = source.draw(cell.n_rows, rng)
         study, features = plant(study, cell, candidates, rng)
-        found = select_from(study, recipe, rng)
+        found = decide_from(study, recipe, rng)
         any_pair = n_selected_pairs(found) > 0
         partners = groups_from(study, recipe).nearly_same if any_pair else found.leaders
         return [counted(found, features, partners)]

@@ -118,6 +118,13 @@ class Kernel:
 
     def _depends_on(self, problem: FitProblem) -> Indices:
         """Columns that enter a path that something is proposed or chosen from."""
+        key = "depends on", self.proposals
+        if key not in problem.cache:
+            problem.cache[key] = self._entered(problem)
+        found: Indices = problem.cache[key]
+        return found
+
+    def _entered(self, problem: FitProblem) -> Indices:
         paths = [*problem.lassos]
         if "mcp" in self.proposals.split("+"):
             paths.append(problem.mcp(NONE, problem.lasso(NONE)))

@@ -14,12 +14,14 @@ from ...measures.kernel_loops import exponentiate
 from ...runs.compiled import compiled
 from ...types import Indices, Matrix, Vector
 from .regressors import Regressors
+from .tridiagonal import Tridiagonal
 
 Array = NDArray[Any]
 Mix: TypeAlias = tuple[float, float, float]
 
 # weights of a linear kernel, a sum of Gaussians per feature, and one Gaussian of all of them
 MIXES: tuple[Mix, ...] = ((1, 0, 0), (1, 1, 0), (1, 0, 1), (1, 1, 1), (0.3, 0.3, 1))
+LINES = MIXES[0]
 RIDGES = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30, 100])
 MOST_LANDMARKS = 200  # rows that stand for all, where there are more
 KNOTS = np.linspace(-3, 3, 9)  # points that stand for all values of a feature
@@ -88,23 +90,39 @@ def _spread(n: int, most: int) -> Indices:
 
 
 def _from_whole_kernels(features: Matrix, Y: Matrix) -> Matrix:
-    n = Y.shape[1]
+    features = features - features.mean(axis=1, keepdims=True)
     bumps = [_bumps(row[None], row[None]) for row in features]
-    kernels = features.T @ features, sum(bumps), _bumps(features, features)
+    kernels = features.T @ features, _centred(sum(bumps)), _centred(_bumps(features, features))
     best, least = Y, np.inf
     for mix in MIXES:
-        kernel = np.asarray(sum(w * k for w, k in zip(mix, kernels, strict=True) if w))
-        kernel -= kernel.mean(axis=0)
-        values, vectors = np.linalg.eigh(kernel - kernel.mean(axis=1, keepdims=True))
-        values = np.maximum(values, 0.0)[:, None]
-        shrunk = values / (values + RIDGES)
-        left = np.maximum(1 - vectors**2 @ shrunk - 1 / n, LEAST_LEFT)
-        inside = (Y @ vectors)[:, :, None] * shrunk  # by column of the target and ridge
-        residuals = (Y[:, :, None] - np.matmul(vectors, inside)) / left
-        errors = np.mean(residuals**2, axis=(0, 1))
+        kernel: Any = sum(w * k for w, k in zip(mix, kernels, strict=True) if w)
+        inverse, solved = _of_lines(features, Y) if mix == LINES else _of_kernel(kernel, Y)
+        left = np.maximum(RIDGES[:, None] * inverse - 1 / Y.shape[1], LEAST_LEFT)
+        residuals = RIDGES[:, None, None] * solved / left[:, None]
+        errors = np.mean(residuals**2, axis=(1, 2))
         if errors.min() < least:
-            least, best = errors.min(), residuals[:, :, errors.argmin()]
+            least, best = errors.min(), residuals[errors.argmin()]
     return np.asarray(best)
+
+
+def _of_kernel(kernel: Matrix, Y: Matrix) -> tuple[Matrix, Array]:
+    """Diagonal of the inverse of a kernel with each ridge, and Y times it."""
+    return Tridiagonal.of(kernel).inverted(Y, RIDGES)
+
+
+def _of_lines(features: Matrix, Y: Matrix) -> tuple[Matrix, Array]:
+    """The same of the inner products of a few features."""
+    values, vectors = np.linalg.eigh(features @ features.T)
+    rows = vectors.T @ features
+    shares = 1 / (np.maximum(values, 0.0) + RIDGES[:, None])
+    fitted = np.matmul((Y @ rows.T) * shares[:, None], rows)
+    return (1 - shares @ rows**2) / RIDGES[:, None], (Y - fitted) / RIDGES[:, None, None]
+
+
+def _centred(kernel: Any) -> Matrix:
+    """A kernel, of mean 0 along both axes."""
+    kernel -= kernel.mean(axis=0)
+    return np.asarray(kernel - kernel.mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,17 +156,22 @@ class _Map:
     @cached_property
     def to_factor(self) -> Matrix:
         size = len(self.points)
-        among = [np.eye(1)] * size
-        among += [_bumps(self.knots, self.knots)] * size
-        among += [_bumps(self.landmarks, self.landmarks)]
+        of_knots = _factor(_bumps(self.knots, self.knots))
+        among = [_factor(np.eye(1))] * size + [of_knots] * size
+        among += [_factor(_bumps(self.landmarks, self.landmarks))]
         out = np.zeros((sum(map(len, among)),) * 2)
         start = 0
-        for kernel in among:
-            stop = start + len(kernel)
-            with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
-            out[start:stop, start:stop] = np.linalg.inv(np.linalg.cholesky(with_jitter)).T
+        for factor in among:
+            stop = start + len(factor)
+            out[start:stop, start:stop] = factor
             start = stop
         return out
+
+
+def _factor(kernel: Matrix) -> Matrix:
+    """The transposed inverse of the Cholesky factor of a kernel."""
+    with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
+    return np.asarray(np.linalg.inv(np.linalg.cholesky(with_jitter)).T)
 
 
 def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, float]:
@@ -165,12 +188,9 @@ def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, fl
         of_mix = np.flatnonzero(weights)
         weights = weights[of_mix]
         inside = product[np.ix_(of_mix, of_mix)] * np.outer(weights, weights)
-        values, vectors = np.linalg.eigh(inside)
-        values = np.maximum(values, 0.0)[:, None]
-        squared = np.sum((vectors.T @ (weights[:, None] * gain[of_mix])) ** 2, axis=1)[:, None]
-        explained = np.sum(squared * (values + 2 * RIDGES) / (values + RIDGES) ** 2, axis=0)
-        freedom = 1 + np.sum(values / (values + RIDGES), axis=0)
-        errors = (np.sum(Y**2) - explained) / Y.size / (1 - freedom / n) ** 2
+        rows = (weights[:, None] * gain[of_mix]).T
+        freedom, explained = Tridiagonal.of(inside).judged(rows, RIDGES)
+        errors = (np.sum(Y**2) - explained) / Y.size / (1 - (1 + freedom) / n) ** 2
         if errors.min() < chosen[0]:
             chosen = float(errors.min()), mix, float(RIDGES[errors.argmin()])
     return chosen
@@ -213,6 +233,8 @@ def _fit(features: Matrix, Y: Matrix, mix: Mix, ridge: float) -> Matrix:
 
 def _bumps(features: Matrix, points: Matrix) -> Matrix:
     """Gaussians between rows and points; of several features as large as their sum."""
+    if points.shape[1] < features.shape[1]:  # long rows are filled faster
+        return _bumps(points, features).T
     out = np.empty((features.shape[1], points.shape[1]))
     _fill_bumps(np.ascontiguousarray(features), np.ascontiguousarray(points), out)
     return out

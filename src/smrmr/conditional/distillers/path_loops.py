@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...runs.compiled import compiled, compiled_reordering
+from ...runs.compiled import compiled, compiled_inside, compiled_reordering
 
 Array = NDArray[Any]
 
@@ -162,7 +162,10 @@ def follow_path(
                     return count, worst, _extended(among, n_among, loss, working, count)
                 if count == before:
                     break
-            worst = max(worst, violation if count == before else np.inf)  # inf: rounds ran out
+            if count != before:  # rounds ran out
+                worst = np.inf
+            if violation > worst:
+                worst = violation
             for j in range(size):
                 if by_gram or place[j] >= 0 or bound[j] > (1 - CLOSE) * lam:
                     bound[j] = np.sqrt(_squares(gradient, j))
@@ -180,7 +183,7 @@ def follow_path(
                     error -= b[c, a] * (gain[c, working[a]] + gradient[c, working[a]])
             if 2 * n_active > n:
                 break  # which columns are in this step still says what the end depends on
-            error = max(error / q, 1e-12)
+            error = error / q if error > q * 1e-12 else 1e-12
             if concave:
                 cost = q * np.log(n) + np.log(size)
                 criterion[step] = n * q * np.log(error) + n_active * cost
@@ -194,7 +197,7 @@ def follow_path(
     return count, worst, _extended(among, n_among, loss, working, count)
 
 
-@compiled
+@compiled_inside
 def _squares(values: Array, j: int) -> Any:
     """Squared length of a column."""
     squares = 0.0
@@ -203,7 +206,7 @@ def _squares(values: Array, j: int) -> Any:
     return squares
 
 
-@compiled
+@compiled_inside
 def _distance(residual: Array, known: Array, step: int) -> Any:
     """How far a residual is from a known one at most; infinite where none is known."""
     if step >= len(known):
@@ -215,7 +218,7 @@ def _distance(residual: Array, known: Array, step: int) -> Any:
     return (1 + CLOSE) * np.sqrt(squares / rows)
 
 
-@compiled
+@compiled_inside
 def _admit(
     columns: Array,
     bound: Array,
@@ -247,7 +250,7 @@ def _admit(
     return count
 
 
-@compiled
+@compiled_inside
 def _start(
     start: Array,
     columns: Array,
@@ -274,7 +277,7 @@ def _start(
     return count
 
 
-@compiled
+@compiled_inside
 def _descend(
     among: Array,
     b: Array,
@@ -326,7 +329,7 @@ def _descend(
     return largest
 
 
-@compiled
+@compiled_inside
 def _extrapolate(
     held: Array, system: Array, b: Array, gradient: Array, count: int, lam: float, concave: bool
 ) -> None:
@@ -382,7 +385,7 @@ def _extrapolate(
                 b[c, a], gradient[c, a] = new[c, a], new_gradient[c, a]
 
 
-@compiled
+@compiled_inside
 def _solve(system: Array, m: int) -> None:
     """Put the solution of a small positive definite system, over its sum, into its last column."""
     for i in range(m):
@@ -400,7 +403,7 @@ def _solve(system: Array, m: int) -> None:
         system[i, m] /= total
 
 
-@compiled
+@compiled_inside
 def _subtract(
     values: Array, table: Array, working: Array, b: Array, count: int, found: Array
 ) -> None:
@@ -430,7 +433,7 @@ def _inner(one: Array, k: int, other: Array, m: int) -> Any:
     return total / one.shape[1]
 
 
-@compiled
+@compiled_inside
 def _extended(among: Array, known: int, loss: SquaredLoss, working: Array, size: int) -> Any:
     """Inner products of the working columns, of which those of the first are known."""
     gram, place, columns = loss.gram, loss.place_in_gram, loss.columns

@@ -217,7 +217,8 @@ class FitProblem:
         ndarray
             A mask of the columns.
         """
-        kept = ~np.isin(np.arange(self.n_features), out)
+        kept = np.ones(self.n_features, np.bool_)
+        kept[out[out < self.n_features]] = False
         most = most_in_fit(self.regressors.n_rows) if most is None else most
         return np.asarray(kept & (np.cumsum(kept) <= most))
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...runs.compiled import compiled, compiled_reordering
+from ...runs.compiled import compiled, compiled_inside, compiled_reordering
 
 Array = NDArray[Any]
 
@@ -18,7 +18,9 @@ def violation(theta: Array, gradient: Array) -> Any:
     """Return the KKT residual: gradient on the support, its negative part elsewhere."""
     worst = 0.0
     for k in range(len(theta)):
-        worst = max(worst, abs(gradient[k]) if theta[k] > 0.0 else -gradient[k])
+        size = abs(gradient[k]) if theta[k] > 0.0 else -gradient[k]
+        if size > worst:
+            worst = size
     return worst
 
 
@@ -66,7 +68,7 @@ def minimise(
     return residual, rounds
 
 
-@compiled
+@compiled_inside
 def _fill_gradient(gram: Array, gain: Array, theta: Array, gradient: Array) -> None:
     for k in range(len(gain)):
         gradient[k] = -gain[k]
@@ -75,7 +77,7 @@ def _fill_gradient(gram: Array, gain: Array, theta: Array, gradient: Array) -> N
             _add(gradient, gram[k], theta[k])
 
 
-@compiled
+@compiled_inside
 def _add(target: Array, row: Array, factor: float) -> None:
     for j in range(len(target)):
         target[j] += factor * row[j]
@@ -101,7 +103,7 @@ def _working_set(theta: Array, gradient: Array) -> Array:
     return chosen[:size]
 
 
-@compiled
+@compiled_inside
 def _bring_forward(entering: Array, gradient: Array, most: int) -> None:
     """Put so many coordinates of the most negative gradient first, in the order of theirs."""
     for place in range(most):
@@ -112,13 +114,14 @@ def _bring_forward(entering: Array, gradient: Array, most: int) -> None:
         entering[place], entering[best] = entering[best], entering[place]
 
 
-@compiled
+@compiled_inside
 def _sweep(gram: Array, x: Array, slope: Array) -> None:
     """One round of coordinate descent; `slope` is the gradient and is kept up to date."""
     for k in range(len(x)):
         if gram[k, k] <= 0.0:  # a constant column has no direction
             continue
-        new = max(0.0, x[k] - slope[k] / gram[k, k])
+        new = x[k] - slope[k] / gram[k, k]
+        new = new if new > 0.0 else 0.0
         if new != x[k]:
             _add(slope, gram[k], new - x[k])
             x[k] = new
@@ -144,7 +147,8 @@ def _exact_step(gram: Array, x: Array, slope: Array) -> None:
     share = 1.0
     for a in range(size):
         if x[support[a]] + step[a] < 0.0:
-            share = min(share, -x[support[a]] / step[a])
+            until = -x[support[a]] / step[a]
+            share = until if until < share else share
     for a in range(size):
         k = support[a]
         left = x[k] + share * step[a]

@@ -61,9 +61,8 @@ def repeated_rows(study: Study) -> Repeats:
     if study.row_groups.n_groups:
         return Repeats(study.columns.n_rows)
     columns, n = study.columns, study.columns.n_rows
-    if n > MAX_ROWS and _all_differ(
-        settled(np.asarray(columns.read(slice(1)), np.float64), axis=0)
-    ):
+    first = settled(np.asarray(columns.read(slice(1)), dtype=np.float64), axis=0)
+    if n > MAX_ROWS and _all_differ(first):
         return Repeats(n)
     features = _features(study)
     tables = [_with_target(features, study)]

@@ -29,6 +29,7 @@ from smrmr.app.site import Site
 from smrmr.app.tables import EXAMPLES
 from smrmr.cli.commands import app
 from smrmr.data import read_data
+from smrmr.runs.progress import progress_file
 
 HOST = "http://127.0.0.1:8000"
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -422,6 +423,19 @@ def test_tables_and_runs_are_removed_when_asked(client, site):
     assert not entry.path.exists()
     with pytest.raises(NotThere):
         site.tables.get(entry.id)
+
+
+def test_programs_read_progress_from_a_file(tmp_path):
+    """Law: a stage that begins is there at once, whole, with what is done of it."""
+    path = tmp_path / "progress.json"
+    with progress_file(path) as show:
+        for stage, done, total in (("ranks", 0, 4), ("ranks", 2, 4), ("tests", 1, 2)):
+            show(stage, done, total)
+            known = json.loads(path.read_text())
+            assert known["stage"] == stage
+        assert (known["done"], known["total"]) == (1, 2)
+        assert known["seconds"] >= 0
+    assert [one.name for one in tmp_path.iterdir()] == ["progress.json"]
 
 
 def test_the_command_says_what_it_needs(tmp_path, monkeypatch):

@@ -227,8 +227,8 @@ def serve(
 ) -> None:
     """Open a page in the browser to drop a table on; nothing leaves this computer.
 
-    The page runs smrmr select and shows its report. It needs pip install smrmr[app], and ends with
-    Ctrl+C.
+    The page runs smrmr select and shows its report. It needs the extra "app" of the package, and
+    ends with Ctrl+C.
 
     Example: smrmr app --folder my-study
     """

@@ -213,7 +213,7 @@ def test_bars_show_stages_and_silence_is_the_default(control, logged, shown, dat
 
 
 def test_several_outputs(data):
-    outputs = np.column_stack([data.y, data.X[:, 0]])
+    outputs = np.column_stack([data.y, data.X[:, :2].sum(axis=1)])
     fitted = SmRMR(control="knockoffs(lam=0.01)", random_state=0).fit(data.X, outputs)
     assert fitted.selection_.target == "multi-output"
     hsic = SmRMR(control="knockoffs(measure=hsic)", random_state=0).fit(data.X, outputs)

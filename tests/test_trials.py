@@ -142,6 +142,7 @@ def test_a_pair_is_found_by_what_stands_for_a_look_alike():
     assert by_name.tolist() == [1, 0, 1, 1]
 
 
+@pytest.mark.filterwarnings("ignore:columns x0 of X say the same as y")
 def test_a_trial_counts_pairs_by_what_stands_for_them():
     """Oracle: the same draws by hand; by their names alone a pair is missed that was found."""
     rng, n = np.random.default_rng(0), 250

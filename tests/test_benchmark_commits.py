@@ -37,6 +37,7 @@ def repository(tmp_path, monkeypatch):
     """A package whose fit takes three references and refuses what it was not made for."""
     for name, value in COMMITTER.items():
         monkeypatch.setenv(name, value)
+    monkeypatch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)  # it is no package of ours
     package = tmp_path / "repository" / "src" / "smrmr" / "__init__.py"
     package.parent.mkdir(parents=True)
     package.write_text(PACKAGE, encoding="utf-8")
@@ -73,6 +74,7 @@ def test_targets_depend_on_ten_columns(case, n, p):
 def test_the_newest_lines_are_shown_from_old_to_new(tmp_path):
     """By hand: six lines in any order, of which the oldest is left out; a dash for no time."""
     store = open_lines(tmp_path)
+    assert commits({"commits": store.frame()}) == "No commit has been timed yet."
     for day in (3, 1, 6, 2, 5, 4):
         ratio = {CASE: 10.0 + day} if day != 4 else {}
         line = {"commit": f"{day}" * 10, "date": f"2024-03-0{day}T01:30:00+00:00"}

@@ -15,6 +15,8 @@ MOST_LINES = 5
 def commits(stores: dict[str, Any]) -> str:
     """Ratios of every case, one column per commit, from old to new."""
     lines = stores["commits"].sort_values("date", kind="stable").tail(MOST_LINES)
+    if lines.empty:
+        return "No commit has been timed yet."
     table = {"time over that of the reference": list(CASES)}
     for _, line in lines.iterrows():
         ratios = ["-" if pd.isna(line[case]) else f"{line[case]:.2g}" for case in CASES]

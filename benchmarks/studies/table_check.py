@@ -2,7 +2,7 @@
 
     python -m benchmarks.studies.table_check power [tables]
     python -m benchmarks.studies.table_check plan [pilots]
-    python -m benchmarks.studies.table_check coverage [runs]
+    python -m benchmarks.studies.table_check coverage [runs] [design ...]
     python -m benchmarks.studies.table_check time
     SMRMR_DATA=/data python -m benchmarks.studies.table_check real [fits] [table ...]
 
@@ -64,6 +64,7 @@ CASES = (
     Case("blocks", 200, 600, "line", 1 / 11, 10),
     Case("genotypes", 100, 100, "line", 0.08, 10),
 )
+DESIGNS = ("weak", "genotypes", "curved")  # whose intervals are asked about
 TABLES = ("TOX_171", "alon", "cells", "LCT")
 
 
@@ -132,7 +133,7 @@ def _rates(name: str, seed: int) -> tuple[Rate, Rate]:
     return found.attained_fdr(), found.any_false()
 
 
-def coverage(n_runs: int, designs: tuple[str, ...] = ("weak", "genotypes", "curved")) -> None:
+def coverage(n_runs: int, designs: tuple[str, ...]) -> None:
     """Print how often intervals hold the mean over all runs, a row per table and rate."""
     print("| table | rate | mean | half length | covered |\n|---|---|---|---|---|")
     for name in designs:
@@ -186,7 +187,7 @@ def main() -> None:
     elif what == "plan":
         compare("plan", int(rest[0]) if rest else 10, 6)
     elif what == "coverage":
-        coverage(int(rest[0]) if rest else 40)
+        coverage(int(rest[0]) if rest else 40, tuple(rest[1:]) or DESIGNS)
     elif what == "time":
         timed()
     else:

@@ -239,6 +239,7 @@ def test_classes_categories_and_frames(selector, rng):
     assert selector.transform(X[["v", "w", "x", "y", "z", "site"]]).shape == (n, 3)
 
 
+@pytest.mark.filterwarnings("ignore:columns .* of X say the same as y")
 def test_multi_output_targets(rng):
     X = rng.normal(size=(60, 6))
     y = np.column_stack([X[:, 1], X[:, 4] ** 2])

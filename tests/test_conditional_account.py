@@ -293,7 +293,7 @@ def test_rules_that_ask_about_single_features_say_so(rng):
     ):  # fmt: skip
         recipe = Recipe(0.1, ConditionalTests(rule=rule), alike=alike)
         assert (recipe.cuts == (1.0,)) == (told or alike is None)
-        for y in (X[:, 0], rng.normal(size=120)):
+        for y in (X[:, 0] + X[:, 1], rng.normal(size=120)):
             said = str(select(X, y, recipe))
             assert ("tested one by one" in said) == told, said
 

@@ -158,7 +158,7 @@ def test_likelihood_ratios_are_the_same_again(drawn):
     [
         *((name, design) for name in ("d0CRT", "GCM", "T-Rex") for design in ("1.d", "3.b")),
         *((name, "3.b") for name in ("d0CRT (logistic)", "CRT-logit")),
-        *((name, "1.d") for name in ("LASSO knockoffs", "MLR knockoffs", "Boruta")),
+        *((name, "1.d") for name in ("LASSO knockoffs", "MLR knockoffs")),
     ],
 )
 @pytest.mark.filterwarnings("ignore")

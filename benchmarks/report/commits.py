@@ -19,6 +19,8 @@ def commits(stores: dict[str, Any]) -> str:
         return "No commit has been timed yet."
     table = {"time over that of the reference": list(CASES)}
     for _, line in lines.iterrows():
-        ratios = ["-" if pd.isna(line[case]) else f"{line[case]:.2g}" for case in CASES]
+        ratios = [
+            "-" if pd.isna(line[case]) else f"{float(f'{line[case]:.2g}'):g}" for case in CASES
+        ]
         table[f"{line['date'][:10]}, {line['commit'][:7]}"] = ratios
     return markdown(pd.DataFrame(table))

@@ -145,6 +145,8 @@ def test_a_run_keeps_scores_in_its_own_folder(rng, tmp_path, monkeypatch):
         lambda *given: seen.extend(run.rglob("rows-*")) or first(*given),
     )
     select(X, y, Recipe(max_memory="1kB"), rng=0, run_dir=run)
+    (run / ".smrmr-scores-killed").mkdir()  # as a killed run leaves it
+    select(X, y, Recipe(max_memory="1kB"), rng=0, run_dir=run)
     assert seen
     assert not [path for path in run.iterdir() if path.is_dir()]
 

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 
 ABOUT = "run.json"
 COMMAND = "command.json"  # what started the run, if a command did
+SCRATCH = ".smrmr-scores-"  # begins the names of folders that a run removes at its end
 DIGEST = 32  # bytes of SHA-256 before the content of a block
 
 
@@ -83,6 +85,8 @@ def checkpoints_in(folder: Path | None, about: Mapping[str, Any]) -> Iterator[No
         return
     folder.mkdir(parents=True, exist_ok=True)
     _check_same_run(folder, json.loads(json.dumps(about)))
+    for left in folder.glob(f"{SCRATCH}*"):  # by a run that was killed
+        rmtree(left, ignore_errors=True)
     token = _current.set(Checkpoints(folder))
     try:
         yield

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..problems import Problem, full_disk, setting
 from ..types import Indices
-from .checkpoints import current_checkpoints
+from .checkpoints import SCRATCH, current_checkpoints
 
 MAX_BLOCK_VALUES = 2**22  # of rows that are multiplied at a time, with others or with one another,
 MIN_BLOCK = 8  # which are no fewer than these
@@ -208,7 +208,7 @@ def room_for(n_bytes: int, max_memory: int) -> Iterator[Room]:
         return
     checkpoints = current_checkpoints()
     parent = gettempdir() if checkpoints is None else checkpoints.folder
-    with TemporaryDirectory(prefix=".smrmr-scores-", dir=parent) as folder:
+    with TemporaryDirectory(prefix=SCRATCH, dir=parent) as folder:
         yield Room(Path(folder))
 
 

@@ -771,7 +771,7 @@ def test_the_report_says_how_values_were_changed(control, tmp_path, monkeypatch)
     """Oracle: the marks, limits and gaps that were written; ids of samples are not told."""
     monkeypatch.chdir(tmp_path)
     X = pd.DataFrame(np.random.default_rng(3).normal(9, 1, size=(60, 8)).round(3))
-    X = X.add_prefix("m").astype(object).assign(y=X[0])
+    X = X.add_prefix("m").astype(object).assign(y=X[0] + X[1])
     X.loc[4, "m3"], X.loc[5:7, "m5"], X.loc[8, "m6"], X.loc[9, "y"] = "<7.5", -999, None, None
     X.insert(0, "sample", [f"patient {k}" for k in range(60)])
     X.to_csv("d.csv", index=False)

@@ -621,6 +621,7 @@ def test_features_that_coincide_on_the_selecting_rows_cannot_be_selected():
 
 
 @pytest.mark.filterwarnings("ignore:columns x1 of X say the same as y")
+@pytest.mark.filterwarnings("ignore:columns x1 of X say the same as y")
 def test_other_measures_do_not_take_monotone_transforms_for_copies(rng):
     x = rng.normal(size=200)
     X = np.column_stack([x, np.exp(2 * x), rng.normal(size=(200, 20))])

@@ -558,7 +558,7 @@ def test_shapes_follow_the_kinds_of_feature_and_target(cases):
     counts = cases["counts"]
     by_level = shape_plot(counts, int(counts.plot_data.features[0]))
     assert [tick.label for tick in by_level.x_ticks] == ["0", "1", "2"]
-    assert re.fullmatch("target, output [12]", shape_plot(cases["multi-output"], "x0").y_label)
+    assert shape_plot(cases["multi-output"], "x0").y_label in ("output 1", "output 2")
     found = cases["continuous"]
     plot = shape_plot(found, int(found.plot_data.features[0]))
     shape = found.plot_data.shapes[0]

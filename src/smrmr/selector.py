@@ -292,7 +292,7 @@ class SmRMR(Selector):
         why = statement(self.selection_, name_near_misses=False)
         said = (
             f"no feature was selected, so that no column is left. {why} What to do: "
-            'on_empty="best" or n_features=10 keep the best, without guarantee; '
+            'on_empty="best", or a number for n_features, keeps the best, without guarantee; '
             "print(selector.selection_) names near misses."
         )
         if self.on_empty == "raise":

@@ -443,5 +443,5 @@ def test_the_command_says_what_it_needs(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     done = CliRunner().invoke(app, ["app", "--folder", str(tmp_path / "runs")])
     assert done.exit_code == 2
-    assert done.stderr.endswith("Install them: pip install smrmr[app]\n")
+    assert done.stderr.endswith('Install them: pip install "smrmr[app]"\n')
     assert not (tmp_path / "runs").exists()

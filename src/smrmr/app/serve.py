@@ -16,7 +16,7 @@ from ..settings import parse_bytes
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::", "")
 LOCK = ".smrmr-app.lock"
-NEEDED = "smrmr app needs starlette and uvicorn. Install them: pip install smrmr[app]"
+NEEDED = 'smrmr app needs starlette and uvicorn. Install them: pip install "smrmr[app]"'
 
 
 def serve(

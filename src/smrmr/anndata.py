@@ -170,7 +170,8 @@ def select(
     about = adata.raw.var if use_raw else adata.var
     earlier = about.columns.intersection([f"{key_added}_{name}" for name in EVERY_COLUMN])
     if use_raw:
-        about.drop(columns=earlier, inplace=True)
+        for name in earlier:
+            del about[name]
         about[list(columns)] = pd.DataFrame(columns, about.index)
     else:
         adata.var = about.drop(columns=earlier).assign(**columns)

@@ -127,6 +127,8 @@ class Components:
 
     def consist_of(self, features: Indices) -> bool:
         """Whether features are more than a twentieth of any component."""
+        if not len(self.values):
+            return False
         own = self.loadings[features[np.isin(features, self.sample)]]
         shares = np.sum(own**2, axis=0) / (self.values * self.vectors.shape[1])
         return bool(shares.max(initial=0.0) > NEGLIGIBLE)

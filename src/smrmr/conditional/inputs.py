@@ -199,6 +199,8 @@ class Inputs:
 
     def with_products(self, rows: Indices) -> Indices:
         """Rows of `Z` and all products that they are in."""
+        if not len(self.products):
+            return rows
         return np.concatenate([np.flatnonzero(np.isin(self.products, rows).any(axis=1)), rows])
 
     def behind(self, rows: Indices) -> Indices:

@@ -165,3 +165,21 @@ def test_bytes_count_as_other_numbers_do(anchors, rng, monkeypatch):
     for values, y in zip(found, targets, strict=True):
         assert_allclose(values, smrmr.relevance(X.astype(float), y, measure=measure), rtol=1e-12)
     assert_allclose(pairs, smrmr.redundancy(X.astype(float), measure=measure), rtol=1e-12)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n", [64, 130, 2000])
+def test_bit_sets_are_those_of_comparisons(n, tied, monkeypatch, rng):
+    """Oracle: comparisons of values with those of anchors, packed by numpy; also in parts."""
+    x = rng.integers(0, n // 3, (2, n)) if tied else rng.standard_normal((2, n))
+    order = np.argsort(x, axis=1)
+    through = np.stack([np.searchsorted(np.sort(row), row, side="right") for row in x])
+    anchors = np.sort(rng.permutation(n)[:20])
+    monkeypatch.setattr(loops, "MAX_SEEN", 160)  # 8 words of 64 samples
+    found = loops.bit_planes(order.astype(np.int32), through.astype(np.int32), anchors, tied)
+    for k, row in enumerate(x):
+        at = row[anchors, None]
+        for side, bits in enumerate([row < at, row != at][: 1 + tied]):
+            padded = np.pad(bits, ((0, 0), (0, -n % 64)))
+            words = np.packbits(padded, axis=1, bitorder="little").view("<u8")
+            assert_array_equal(found[side, k], words.T)

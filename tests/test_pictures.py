@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recipes import recipe
-from smrmr import Selection, SmRMR, select, simulate
+from smrmr import Selection, SmRMR, redundancy, select, simulate
 from smrmr.data.study import read_study
 from smrmr.measures import ProjectionCorrelation
 from smrmr.report import render
@@ -23,6 +23,15 @@ def picture(X, y, keep_data=False):
     study = read_study(X, y)
     features = np.arange(study.columns.n_columns)
     return summarise_for_plots(study, features, ProjectionCorrelation(), keep_data, Work())
+
+
+@pytest.mark.parametrize("n", [60, 10_001])
+def test_features_are_compared_on_at_most_10000_rows(rng, n):
+    """Oracle: `smrmr.redundancy` of rows that are spread evenly."""
+    X, y = rng.standard_normal((n, 3)), rng.standard_normal(n)
+    X[:, 1] += X[:, 0]
+    rows = np.unique(np.linspace(0, n - 1, min(n, 10_000)).astype(int))
+    np.testing.assert_array_equal(picture(X, y).redundancy, redundancy(X[rows]))
 
 
 def test_classes_are_summarised_by_the_quantiles_of_the_feature(rng):

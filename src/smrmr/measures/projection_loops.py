@@ -25,6 +25,8 @@ HALF = np.uint64(20)  # bits of v that are squared by themselves beyond
 LOW = np.uint64(2**40 - 1)
 WORD = np.uint64(6)  # 2 ** 6 bits
 WITHIN = np.uint64(63)
+AT_ONCE = 8  # words of a bit set that lie in one line of the processor's cache
+MAX_SEEN = 2**20  # words of bit sets of all anchors that are put together at a time
 
 
 @compiled
@@ -164,37 +166,59 @@ def bit_planes(order: Array, through: Array, anchors: Array, tied: bool) -> Arra
     If `tied`, also those of the samples whose value differs from the anchor's, ``planes[1]``.
     """
     n_columns, n = order.shape
-    planes = np.zeros((1 + tied, n_columns, (n + 63) // 64, len(anchors)), np.uint64)
+    n_words, n_anchors = (n + 63) // 64, len(anchors)
+    planes = np.empty((1 + tied, n_columns, n_words, n_anchors), np.uint64)
     number = np.full(n, -1, np.int32)
-    number[anchors] = np.arange(len(anchors))
-    _fill_planes(order, through, number, np.zeros(planes.shape[2], np.uint64), planes)
+    number[anchors] = np.arange(n_anchors)
+    width = min(n_words, max(AT_ONCE, MAX_SEEN // max(n_anchors, 1)))
+    seen = np.empty((1 + tied, n_anchors, width), np.uint64)
+    _fill_planes(order, through, number, np.empty(width, np.uint64), seen, planes)
     return planes
 
 
 @compiled
-def _fill_planes(order: Array, through: Array, number: Array, met: Array, planes: Array) -> None:
-    n = order.shape[1]
+def _fill_planes(
+    order: Array, through: Array, number: Array, met: Array, seen: Array, planes: Array
+) -> None:
+    """Fill in planes, some words at a time: what an anchor has seen lies together until the end."""
+    n, n_words = order.shape[1], planes.shape[2]
     last = ~np.uint64(0) >> (np.uint64(-n) & WITHIN)  # bits beyond the last sample are 0
     for k in range(len(order)):
-        for w in range(len(met)):
-            met[w] = np.uint64(0)
-        start: Any = 0
-        while start < n:
-            stop = np.int64(through[k, order[k, start]])
-            for t in range(start, stop):
-                anchor = number[order[k, t]]
-                if anchor >= 0:
-                    for w in range(len(met)):
-                        planes[0, k, w, anchor] = met[w]
-            for t in range(start, stop):
-                met[order[k, t] >> 6] |= ONE << np.uint64(order[k, t] & 63)
-            for t in range(start, stop if len(planes) > 1 else start):
-                anchor = number[order[k, t]]
-                if anchor >= 0:
-                    for w in range(len(met)):
-                        planes[1, k, w, anchor] = planes[0, k, w, anchor] | ~met[w]
-                    planes[1, k, -1, anchor] &= last
-            start = stop
+        for first in range(0, n_words, len(met)):
+            width = min(len(met), n_words - first)
+            for w in range(width):
+                met[w] = np.uint64(0)
+            start: Any = 0
+            while start < n:
+                stop = np.int64(through[k, order[k, start]])
+                for t in range(start, stop):
+                    anchor = number[order[k, t]]
+                    if anchor >= 0:
+                        for w in range(width):
+                            seen[0, anchor, w] = met[w]
+                for t in range(start, stop):
+                    word = np.int64(order[k, t] >> 6) - first
+                    if 0 <= word < width:
+                        met[word] |= ONE << np.uint64(order[k, t] & 63)
+                for t in range(start, stop if len(planes) > 1 else start):
+                    anchor = number[order[k, t]]
+                    if anchor >= 0:
+                        for w in range(width):
+                            seen[1, anchor, w] = seen[0, anchor, w] | ~met[w]
+                        if first + width == n_words:
+                            seen[1, anchor, width - 1] &= last
+                start = stop
+            _turn(seen, planes[:, k, first : first + width])
+
+
+@compiled
+def _turn(seen: Array, planes: Array) -> None:
+    """Write words of every anchor as anchors of every word, a few words at a time."""
+    for side in range(len(planes)):
+        for first in range(0, planes.shape[1], AT_ONCE):
+            for r in range(planes.shape[2]):
+                for w in range(first, min(first + AT_ONCE, planes.shape[1])):
+                    planes[side, w, r] = seen[side, r, w]
 
 
 @compiled

@@ -19,6 +19,7 @@ from ..types import Indices, Mask, Matrix, Vector
 
 MOST_FEATURES = 40
 MOST_ROWS = 500  # of data that are kept
+MOST_COMPARED = 10_000  # rows on which features are compared with each other
 FEWEST_ROWS = 5  # of a level or class that is summarised
 ROWS_PER_BIN = 10
 MOST_BINS = 10
@@ -122,7 +123,7 @@ class PlotData:
     features
         The best features, at most 40.
     redundancy
-        Association of each of them with each other.
+        Association of each of them with each other, on at most 10,000 rows.
     labels
         Names of the target's classes.
     shapes
@@ -196,8 +197,9 @@ def summarise_for_plots(
     values = columns.values.astype(np.float64) if len(features) else np.empty((target.n_rows, 0))
     redundancy = np.empty((0, 0))
     if len(features):
-        redundancy = Associator(columns, measure, work.quietly()).with_each_other()
-    rows = np.unique(np.linspace(0, target.n_rows - 1, MOST_ROWS).astype(np.intp))
+        of_some = columns.take(_spread(target.n_rows, MOST_COMPARED))
+        redundancy = Associator(of_some, measure, work.quietly()).with_each_other()
+    rows = _spread(target.n_rows, MOST_ROWS)
     return PlotData(
         features=features,
         redundancy=redundancy,
@@ -207,6 +209,11 @@ def summarise_for_plots(
         values=values[rows] if keep_data else None,
         y=target.values[rows] if keep_data else None,
     )
+
+
+def _spread(n_rows: int, most: int) -> Indices:
+    """Rows, at most so many, spread evenly."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).astype(np.intp))
 
 
 def shape_of(x: Vector, target: Target) -> Shape:

@@ -51,6 +51,10 @@ def start(driver):
     return program and driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
 
 
+DRAWN = """() => document.fonts.ready.then(() => new Promise(
+    done => requestAnimationFrame(() => requestAnimationFrame(done))))"""
+
+
 def picture(browser, selection, way, style=HIDDEN):
     """The head of a report, its findings and its checks, at half size."""
     asked = WAYS[way]
@@ -65,6 +69,7 @@ def picture(browser, selection, way, style=HIDDEN):
         page.add_style_tag(content=style)
         if "open" in asked:
             page.evaluate("document.querySelectorAll('details').forEach(e => e.open = true)")
+        page.evaluate(DRAWN)
         taken = Image.open(io.BytesIO(page.screenshot(full_page=True)))
         page.close()
     return taken.convert("RGB").reduce(2)

@@ -42,6 +42,7 @@ LOOKS = [
 # what differs from one machine or version to the next, and what is only text
 HIDDEN = "header, #table, #methods, #settings, #glossary { display: none }"
 LIMIT = {"narrow": 0.15}  # share of cells that may differ: where lines are short fonts count more
+TINT = 5.0  # pixels of colour that fewer colours may add or take away
 GRID = 24  # letters are smaller than such a cell, so that fonts hardly matter
 
 
@@ -76,8 +77,9 @@ def picture(browser, selection, way, style=HIDDEN):
 
 
 def few_colours(one):
-    """A picture that takes little room and keeps its rare colours."""
-    return one.quantize(128, Image.Quantize.MAXCOVERAGE)  # of 64 some give greys a tint
+    """A picture that takes little room, unless its greys would get a tint by it."""
+    few = one.quantize(128, Image.Quantize.MAXCOVERAGE)
+    return few if abs(colour(few.convert("RGB")) - colour(one)) < TINT else one
 
 
 def difference(one, two):

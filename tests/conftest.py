@@ -35,3 +35,16 @@ def rng():
 def stored_cases():
     """Literal evaluations of the paper's formulas, made outside this project."""
     return json.loads(STORED.read_text())["cases"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from report_looks import start
+
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
+    with playwright.sync_playwright() as driver:
+        started = start(driver)
+        if started is None:
+            pytest.skip("needs chromium: apt-get install chromium")
+        yield started
+        started.close()

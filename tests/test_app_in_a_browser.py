@@ -15,23 +15,11 @@ import pandas as pd
 import pytest
 
 import smrmr
-from report_looks import start
 from smrmr.data import read_data
 
 pytestmark = pytest.mark.slow
 LONG = 90_000  # milliseconds that a run may take
 GO = "Which features matter?"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
-    with playwright.sync_playwright() as driver:
-        started = start(driver)
-        if started is None:
-            pytest.skip("needs chromium: apt-get install chromium")
-        yield started
-        started.close()
 
 
 def serving(folder):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-import shutil
 from dataclasses import replace
 from functools import cache
 from html.parser import HTMLParser
@@ -673,18 +672,6 @@ def test_figures_stand_dollar_signs(cases, tmp_path):
     for ax in (plot(found, "redundancy"), plot(found, "shape", feature=found.selected[0])):
         ax.figure.savefig(tmp_path / "figure.png", dpi=30)
         assert ax.has_data()
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("needs chromium: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.mark.slow

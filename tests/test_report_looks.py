@@ -13,22 +13,11 @@ import pytest
 from PIL import Image
 
 from report_cases import case
-from report_looks import HIDDEN, LIMIT, LOOKS, colour, difference, picture, reference, start
+from report_looks import HIDDEN, LIMIT, LOOKS, colour, difference, picture, reference
 from smrmr.report import write_report
 
 FAINT = 10.0  # pixels of colour that the fewer colours of kept pictures may add or take away
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="needs: pip install playwright")
-    with playwright.sync_playwright() as driver:
-        started = start(driver)
-        if started is None:
-            pytest.skip("needs chromium: apt-get install chromium")
-        yield started
-        started.close()
 
 
 def alike(drawn, kept, way):

@@ -534,7 +534,7 @@ def test_unpacked_copies_are_read_before_they_are_gone(tmp_path, monkeypatch):
     path = tmp_path / "d.npy"
     np.save(path, FRAME.to_numpy())
     write(tmp_path, "d.npy.gz", gzip.compress(path.read_bytes()))
-    monkeypatch.setattr("smrmr.data.files.MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr("smrmr.data.files.limits.MAX_BYTES_WHOLE", 0)
     with pytest.raises(ValueError, match="read in blocks"):
         read_data(path, "x4")
     assert_array_equal(read_data(tmp_path / "d.npy.gz", "x4").X, FRAME[list("abcd")])

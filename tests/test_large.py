@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from smrmr import Recipe, select, simulate
 from smrmr.cli.commands import app
-from smrmr.data import ColumnSource, files, read_data
+from smrmr.data import ColumnSource, read_data
+from smrmr.data.files import limits
 from thinned import thinned
 
 pytestmark = pytest.mark.filterwarnings("ignore:Knockoffs. NOT exchangeable")
@@ -61,7 +62,14 @@ def write_npy(folder, data):
     return {"path": folder / "d.npy", "pheno": folder / "pheno.csv", "id": "row", "target": "size"}
 
 
-WRITERS = [write_bed, write_h5ad, write_zarr, write_npy]
+def write_parquet(folder, data):
+    frame = pd.DataFrame(data.X, columns=[f"g{k}" for k in range(50)])
+    frame.insert(0, "who", [f"s{i}" for i in range(100)])
+    frame.assign(size=data.y).to_parquet(folder / "d.parquet", row_group_size=30)
+    return {"path": folder / "d.parquet", "target": "size"}
+
+
+WRITERS = [write_bed, write_h5ad, write_zarr, write_npy, write_parquet]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +82,7 @@ WRITERS = [write_bed, write_h5ad, write_zarr, write_npy]
 def test_blocks_give_what_the_whole_gives(write, control, genotypes, tmp_path, monkeypatch):
     options = write(tmp_path, genotypes)
     whole = read_data(**options)
-    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options)
     assert isinstance(blocks.X, ColumnSource)
     assert isinstance(whole.X, pd.DataFrame)
@@ -100,7 +108,7 @@ def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
     table.to_csv(options["pheno"], index=False)
     more = {"drop": ["rs3", "rs49"], "missing": "impute-mode", "missing_target": "drop"}
     whole = read_data(**options, **more)
-    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
     blocks = read_data(**options, **more)
     assert blocks.X.shape == whole.X.shape == (89, 48)
     assert_array_equal(blocks.X.read(slice(None)), whole.X)
@@ -108,6 +116,74 @@ def test_columns_and_samples_can_be_left_out(genotypes, tmp_path, monkeypatch):
         read_data(**options, drop=["rs15x"], missing="impute-mode")
     with pytest.raises(ValueError, match="missing in 1 of 90 rows"):
         read_data(**options)
+
+
+def as_it_is(frame, folder):
+    return frame, {"target": "size"}
+
+
+def with_a_target_elsewhere(frame, folder):
+    table = frame[["who", "size"]].sample(frac=1, random_state=0).iloc[:90]
+    table.to_csv(folder / "pheno.csv", index=False)
+    pheno = {"pheno": folder / "pheno.csv", "id": "who", "target": "size"}
+    return frame.drop(columns="size"), pheno
+
+
+def with_named_rows(frame, folder):
+    return frame.set_index("who"), {"target": "size"}
+
+
+def with_columns_beside(frame, folder):
+    frame = frame.assign(site=np.where(frame.index % 3, "a", "b"), note="n")
+    return frame, {"target": "site", "id": "who", "beside": ["g4", "size"], "drop": ["note", "g7"]}
+
+
+def with_gaps(frame, folder):
+    frame.loc[3, ["g1", "size"]] = np.nan
+    return frame, {"target": "size", "missing": "impute-mean", "missing_target": "drop"}
+
+
+PARQUET = [as_it_is, with_a_target_elsewhere, with_named_rows, with_columns_beside, with_gaps]
+
+
+@pytest.mark.parametrize("make", PARQUET)
+def test_a_table_in_parquet_is_read_in_blocks(make, genotypes, tmp_path, monkeypatch):
+    """Oracle: the table as it is read whole."""
+    frame = pd.read_parquet(write_parquet(tmp_path, genotypes)["path"])
+    frame, options = make(frame, tmp_path)
+    frame.to_parquet(tmp_path / "d.parquet")
+    whole = read_data(tmp_path / "d.parquet", **options)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
+    blocks = read_data(tmp_path / "d.parquet", **options)
+    assert isinstance(blocks.X, ColumnSource)
+    assert blocks.X.names == tuple(whole.X.columns)
+    assert_array_equal(blocks.X.read(slice(None)), whole.X)
+    pd.testing.assert_series_equal(blocks.y, whole.y)
+    pd.testing.assert_frame_equal(blocks.beside, whole.beside)
+    assert set(whole.notes) <= set(blocks.notes)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"missing": "drop-rows"}, {"na": ["-9"]}, {"transpose": True}], ids=str
+)
+def test_parquet_is_read_whole_where_it_must_be(options, genotypes, tmp_path, monkeypatch):
+    """Oracle: the table as it is read whole."""
+    frame = pd.DataFrame(genotypes.X[:, :3], columns=list("abc")).assign(y=genotypes.y)
+    if not options:
+        frame["site"] = np.where(frame.index % 3, "a", "b")
+    frame = frame.T if "transpose" in options else frame
+    frame.to_parquet(tmp_path / "d.parquet")
+    whole = read_data(tmp_path / "d.parquet", "y", **options)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
+    found = read_data(tmp_path / "d.parquet", "y", **options)
+    pd.testing.assert_frame_equal(found.X, whole.X)
+
+
+def test_a_target_that_a_large_table_has_not_is_named(genotypes, tmp_path, monkeypatch):
+    options = write_parquet(tmp_path, genotypes)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
+    with pytest.raises(ValueError, match=r"knows no 'g1x'.*Did you mean 'g1[0-9]?'"):
+        read_data(options["path"], "g1x")
 
 
 @pytest.mark.parametrize("how", ["impute-median", "impute-mean", "impute-mode"])
@@ -121,13 +197,13 @@ def test_gaps_are_filled_alike(how, genotypes, tmp_path, monkeypatch, rng):
     np.save(options["path"], X)
     options |= {"missing": how, "missing_target": "drop"}
     whole = read_data(**options)
-    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
     assert_array_equal(read_data(**options).X.read(slice(None)), whole.X)
 
 
 def test_what_blocks_cannot_do_is_said(genotypes, tmp_path, monkeypatch):
     options = write_bed(tmp_path, genotypes)
-    monkeypatch.setattr(files, "MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr(limits, "MAX_BYTES_WHOLE", 0)
     with pytest.raises(
         ValueError, match=r"missing='drop-rows' would need the whole.*Use missing='impute-mode'"
     ):

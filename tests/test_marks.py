@@ -196,6 +196,6 @@ def test_what_is_no_number_in_any_country(cell, tmp_path):
 
 def test_marks_are_for_tables_in_memory(tmp_path, monkeypatch):
     np.save(tmp_path / "d.npy", FRAME.to_numpy())
-    monkeypatch.setattr("smrmr.data.files.MAX_BYTES_WHOLE", 0)
+    monkeypatch.setattr("smrmr.data.files.limits.MAX_BYTES_WHOLE", 0)
     with pytest.raises(ValueError, match="na and limits are for tables that fit in memory"):
         read_data(tmp_path / "d.npy", "x4", na=["-9"])

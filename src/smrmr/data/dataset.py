@@ -14,6 +14,7 @@ from ..settings import parse_bytes
 from ..types import Indices, pd
 from .feature_labels import split_annotations, with_features_in_columns, without_label_rows
 from .files import Table, format_of, is_packed, load, read_in_blocks
+from .files.format import APART
 from .files.limits import reading_within
 from .files.packed import standard_input
 from .impute import complete, fill_source
@@ -37,7 +38,7 @@ class Dataset:
     ----------
     X
         DataFrame of numbers and categories, whose index holds sample ids; of a large .bed, .h5ad,
-        .h5, .npy or .zarr a source, which is read in blocks.
+        .h5, .npy, .zarr or .parquet a source, which is read in blocks.
     y
         The target, one value per row.
     target
@@ -198,6 +199,9 @@ def read_data(
     marks = Marks(tuple(na), limits)
     how: dict[str, Any] = {"sheet": sheet, "sep": sep, "decimal": decimal, "encoding": encoding}
     how |= {"comment": comment, "header_row": header_row, "skip": skip, "layer": layer}
+    if not (transpose or marks.need_the_table or missing.startswith("drop-")):
+        needed = [name for name in (target, id, *beside) if name is not None]
+        how[APART] = dict.fromkeys([*drop, *annotation], False) | dict.fromkeys(needed, True)
     with reading_within(parse_bytes(max_memory)):
         path, table = _opened(Path(path), format, marks, transpose=transpose, **how)
         if transpose:
@@ -208,12 +212,8 @@ def read_data(
             table = without_label_rows(table, marks)
         table, source = _as_rows(table, path, marks)
         table, beside = _joined(table, path, id, pheno, covar, beside, marks)
-    if source is not None and target is not None and target not in table.about:
-        raise Problem(
-            f"{path} knows no {target!r} of its samples.{did_you_mean(target, table.about)}",
-            "It is read in blocks, so none of its features can be the target.",
-            f"Use {setting('pheno', ...)}.",
-        )
+    if source is not None and target is not None:
+        _refuse_unknown(target, table, source, path)
     y, features, absent = split_target(table, target, path, transpose=transpose)
     if absent and IN_COLUMNS in absent[0].message:  # all else that is wrong follows from that
         raise absent[0]
@@ -221,10 +221,16 @@ def read_data(
     shown, more_to_drop, not_labels = split_annotations(table, annotation, features)
     drop = [*drop, *more_to_drop]
     names = features.columns if source is None else names_of(source) if drop else ()
-    left, not_there = _columns_left(names, drop) if source is None or drop else (None, [])
-    named: list[str] = []
+    beside_source = [] if source is None else [name for name in features if name != ROW]
+    left, not_there = None, list[Problem]()
+    if source is None or drop:
+        left, not_there = _columns_left(names, drop, beside_source)
     if source is None:
         features, named = named_rows(features.iloc[:, left] if drop else features)
+    else:
+        texts = features[[name for name in beside_source if name not in drop]]
+        texts, named = named_rows(texts)
+        features = features[[ROW]].set_axis(texts.index)
     asked = problems_of_sentinels(features, y, marks) if source is None else []
     found = complete(features, y, missing, missing_target)
     refuse_all(
@@ -261,17 +267,18 @@ def _as_rows(table: Table, path: Path, marks: Marks) -> tuple[Table, ColumnSourc
 
     Then numbers of rows stand for them, which are joined and left out like features in memory.
     """
-    if hasattr(table.features, "iloc"):
+    if table.in_blocks is None and hasattr(table.features, "iloc"):
         return table, None
-    source: ColumnSource = table.features
+    source: ColumnSource = table.features if table.in_blocks is None else table.in_blocks
     n, p = source.shape
-    if set(marks.na) - {VALUES} or marks.limits != "refuse":
+    if marks.need_the_table:
         raise Problem(
             f"{setting('na')} and {setting('limits')} are for tables that fit in memory, and "
             f"{path} is read in blocks."
         )
     note = f"{n:,} x {p:,} values are read in blocks, not all at once"
-    rows = pd.DataFrame({ROW: np.arange(n)}, index=table.about.index)
+    others = table.about.iloc[:, :0] if table.in_blocks is None else table.features
+    rows = others.assign(**{ROW: np.arange(n)})
     return replace(table, features=rows, notes=[*table.notes, note]), source
 
 
@@ -349,9 +356,25 @@ def open_columns(
     return fill_source(opener(path, key), missing)
 
 
-def _columns_left(names: Sequence[str], drop: Sequence[str]) -> tuple[Indices, list[Problem]]:
-    """Places of the columns that are not dropped, and what is wrong with names to drop."""
-    known = set(names)
+def _refuse_unknown(target: str, table: Table, source: ColumnSource, path: Path) -> None:
+    """Refuse a target that a file read in blocks does not know."""
+    if target in table.about or target in table.features:
+        return
+    known, why = [*table.about], "It is read in blocks, so none of its features can be the target."
+    if table.in_blocks is not None:
+        known, why = [*known, *names_of(source)], ""
+    no_such = f"{path} knows no {target!r} of its samples.{did_you_mean(target, known)}"
+    raise Problem(no_such, why, f"Use {setting('pheno', ...)}.")
+
+
+def _columns_left(
+    names: Sequence[str], drop: Sequence[str], others: Sequence[str]
+) -> tuple[Indices, list[Problem]]:
+    """Places of the columns that are not dropped, and what is wrong with names to drop.
+
+    There are `others`, which may be dropped as well.
+    """
+    known = {*names, *others}
     problems = [
         Problem(f"{setting('drop', [name])}: no such column.{did_you_mean(name, names)}")
         for name in drop

@@ -67,7 +67,9 @@ def with_features_in_columns(
 def without_label_rows(table: Table, marks: Marks) -> Table:
     """Set rows of text above the numbers apart, as labels of the columns below them."""
     frame = table.features
-    if not hasattr(frame, "iloc") or 2 * np.count_nonzero(numeric_columns(frame)) >= frame.shape[1]:
+    if table.in_blocks is not None or not hasattr(frame, "iloc"):
+        return table
+    if 2 * np.count_nonzero(numeric_columns(frame)) >= frame.shape[1]:
         return table
     texts, known = text_cells(frame), frame.notna().to_numpy()
     values = ~_mostly(texts, known, axis=0)

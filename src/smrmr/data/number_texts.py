@@ -54,6 +54,11 @@ class Marks:
         check_choice("limits", self.limits, tuple(LIMITS))
 
     @property
+    def need_the_table(self) -> bool:
+        """Whether values are looked for that can only be found in a table in memory."""
+        return bool(set(self.na) - {VALUES}) or self.limits != "refuse"
+
+    @property
     def numbers(self) -> list[float]:
         """Marks that are numbers."""
         return [float(text) for text in self.na if WITHOUT_COMMA.fullmatch(text)]

@@ -14,8 +14,9 @@ from ..number_texts import PLAIN, Marks, numbers_in_texts
 from ..sources import names_of
 from .delimited import CSV, TSV
 from .excel import XLSX
-from .format import Format, Table
+from .format import APART, Format, Table
 from .genotypes import BED
+from .limits import fits_whole
 from .matlab import MAT
 from .named_arrays import check_size
 from .numpy import NPY, NPZ
@@ -27,7 +28,6 @@ from .stores import HDF5, ZARR
 __all__ = ["FORMATS", "Format", "Table", "format_of", "is_packed", "load", "read_in_blocks"]
 
 FORMATS = (CSV, TSV, XLSX, PARQUET, NPY, NPZ, MAT, HDF5, BED, ZARR, RDS)
-MAX_BYTES_WHOLE = 500_000_000  # of the features as float64; larger ones are read in blocks
 SAVE = "Open it where it was made and save it as .csv or .xlsx."
 ADVICE = dict.fromkeys(("xls", "ods", "numbers", "sav", "dta", "sas7bdat", "doc", "docx"), SAVE)
 
@@ -69,6 +69,8 @@ def load(
         raise ValueError(f"{path} is a folder. A file is needed.")
     try:
         with unpacked(path) as plain:
+            if whole or plain is not path:
+                options.pop(APART, None)
             table = _read(plain, format_of(plain, name), options)
             if not hasattr(table.features, "iloc"):
                 table = _in_memory(table, whole=whole or plain is not path)
@@ -92,7 +94,7 @@ def load(
 
 def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:
     for option, value in options.items():
-        if value and option not in format.options:
+        if value and option not in (*format.options, APART):
             able = ", ".join(f".{other.name}" for other in FORMATS if option in other.options)
             files = f"is for {able} files; {path.name} is {format.name}."
             raise Problem(f"{setting(option)} {files}")
@@ -100,10 +102,7 @@ def _read(path: Path, format: Format, options: dict[str, Any]) -> Table:
 
 
 def read_in_blocks(but: Format | None = None) -> str:
-    """Extensions of the formats that can be read by columns, but for one.
-
-    Parquet can, but tables are read whole.
-    """
+    """Extensions of the formats that can be read by columns, but for one."""
     able = (format for format in FORMATS if format.open is not None and format is not but)
     return ", ".join(f".{format.name}" for format in able)
 
@@ -114,7 +113,7 @@ def _in_memory(table: Table, *, whole: bool) -> Table:
     n, p = source.shape
     if whole:
         check_size(8 * n * p)
-    elif 8 * n * p > MAX_BYTES_WHOLE:
+    elif not fits_whole(n, p):
         return table
     values, gap = np.array(source.read(slice(None))), getattr(source, "gap", None)
     if gap is not None and (values == gap).any():

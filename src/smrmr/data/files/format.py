@@ -14,6 +14,8 @@ from ...types import pd
 from ..sources import ColumnSource
 from .content import not_what_it_is_called
 
+APART = "apart"  # columns that are no features, and whether they are needed: others may be blocks
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -44,6 +46,8 @@ class Table:
         A sentence on where else in the file a column may be; empty if there is no such place.
     checksums
         SHA-256 of the files by their names; empty where reading did not tell them.
+    in_blocks
+        More features, in the same rows, that are too large for memory; None if there are none.
     """
 
     features: Any
@@ -57,6 +61,7 @@ class Table:
     decimal: str = "."
     elsewhere: str = ""
     checksums: dict[str, str] = field(default_factory=dict)
+    in_blocks: ColumnSource | None = None
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class Format:
     read
         Reads features and what is known of the samples: ``read(path, **options)``.
     options
-        Those options of `read_data` that `read` takes: ``"layer"``, ``"transpose"``, ``"sep"``.
+        Those options of `read_data` that `read` takes: ``"layer"``, ``"transpose"``, ``"sep"``;
+        and `APART`.
     open
         Opens the features alone, by columns: ``open(path, key)``; None if that is not possible.
     folder

@@ -1,5 +1,6 @@
-"""Reads Parquet files; by columns where they are large and hold numbers alone."""
+"""Reads Parquet files; by columns where they are large and their features are numbers."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from ...types import pd
 from ..messages import quoted
+from ..row_names import named_rows
 from ..sources import PickledByFields, Which
-from .format import Format, Table, import_needed, reading
+from .format import APART, Format, Table, import_needed, reading
 from .grid import named_by_text
+from .limits import fits_whole
 
 BATCH_ROWS = 2**16  # read together, at most
 
@@ -103,14 +106,40 @@ def _is_number(source: ParquetColumns, name: str) -> bool:
     return bool(types.is_integer(kind) or types.is_floating(kind))
 
 
-def read_parquet(path: Path, *, transpose: bool = False) -> Table:
-    """Read a Parquet file; with `transpose` every row is a feature named by its index."""
+def read_parquet(
+    path: Path, *, transpose: bool = False, apart: Mapping[str, bool] | None = None
+) -> Table:
+    """Read a Parquet file; with `transpose` every row is a feature named by its index.
+
+    Of a large one features are left for blocks if they are numbers, all but the columns `apart`,
+    of which those that are needed are read; without these names nothing is left.
+    """
     import_needed("pyarrow", "Parquet files")
     with reading(path, "Parquet"):
+        if apart is not None and not transpose:
+            table = _left_for_blocks(path, apart)
+            if table is not None:
+                return table
         frame = pd.read_parquet(path)
     if transpose:
         frame = named_by_text(frame)
     return Table(frame, frame.iloc[:, :0])
 
 
-PARQUET = Format(("parquet", "pq"), read_parquet, options=("transpose",), open=open_parquet)
+def _left_for_blocks(path: Path, apart: Mapping[str, bool]) -> Table | None:
+    """Columns that are no features, and the source of those that are; None if it must be whole."""
+    source = ParquetColumns(path.absolute())
+    n, p = source.shape
+    if fits_whole(n, p) or len(set(source.names)) < p:
+        return None
+    index = (source._schema.pandas_metadata or {}).get("index_columns", [])
+    names = [name for name in source.names if name not in index]
+    numbers = tuple(n for n in names if _is_number(source, n) and not apart.get(n))
+    frame = pd.read_parquet(path, columns=[name for name in names if name not in set(numbers)])
+    others = frame.drop(columns=[name for name in frame if name in apart])
+    if not numbers or named_rows(others)[0].shape[1]:  # text that may be a feature
+        return None
+    return Table(frame, frame.iloc[:, :0], in_blocks=ParquetColumns(source.path, numbers))
+
+
+PARQUET = Format(("parquet", "pq"), read_parquet, options=("transpose", APART), open=open_parquet)

@@ -296,7 +296,7 @@ def test_of_tied_columns_only_the_mean_is_tested(rng):
     expected = np.array([[stats.pearsonr(z, e).pvalue for e in E] for z in Z])
 
     def p_by_column(tied):
-        return p_values(pairs, STATISTICS, Shape(), np.array(tied), found.variance)[1]
+        return p_values(pairs, STATISTICS, [Shape()], np.array(tied), found.variance)[1]
 
     p = p_by_column([True, True])
     shown = expected > 1e-4
@@ -398,14 +398,14 @@ def test_columns_of_the_target_share_what_joint_tests_leave(rng):
     E = standardised(rng.standard_normal((3, n)))
     found, pairs = pairs_of(columns(rng, p=4), Neighbours.none(4), E, nothing(n))
     statistics = as_statistics("linear+joint")
-    p, by_column = p_values(pairs, statistics, Shape(), np.zeros(4, bool), found.variance)
+    p, by_column = p_values(pairs, statistics, [Shape()], np.zeros(4, bool), found.variance)
     alone = np.stack([statistics[0].p_values(one) for one in pairs])
     np.testing.assert_allclose(by_column, alone.T)
     together = np.vstack([alone, statistics[1].p_values(pairs[0])])
     cotangents = stats.cauchy.isf(np.minimum(together, LARGEST))
     weights = np.array([0.1, 0.1, 0.1, 0.7])
     np.testing.assert_allclose(p, stats.cauchy.sf(weights @ cotangents), rtol=1e-9)
-    p, by_column = p_values(pairs[:1], statistics, Shape(), np.zeros(4, bool), found.variance)
+    p, by_column = p_values(pairs[:1], statistics, [Shape()], np.zeros(4, bool), found.variance)
     np.testing.assert_array_equal(p, by_column[:, 0])  # a single column needs no joint test
 
 
@@ -453,6 +453,21 @@ def test_neither_seed_nor_jobs_nor_names_matter(study):
     np.testing.assert_array_equal(select(study.X, y, TESTS, rng=5).p_values, p)
     np.testing.assert_array_equal(p_of(study.X, y, Recipe(control="tests", n_jobs=2)), p)
     np.testing.assert_array_equal(p_of(study.X, np.where(y == "ill", "z", "a")), p)
+
+
+@pytest.mark.parametrize("control", ["linear+pc", "linear+absolute+interaction"])
+def test_it_does_not_matter_what_is_tested_together(control, rng, monkeypatch):
+    """Oracle: hypotheses tested again one by one. Their fits differ, and so do their weights."""
+    X = rng.standard_normal((90, 40))
+    y = 2 * np.abs(X[:, 0]) + X[:, 1] - X[:, 2] + X[:, 3] * X[:, 4] + 0.3 * rng.standard_normal(90)
+    together = select(X, y, control=ConditionalTests(statistics=control))
+    monkeypatch.setattr("smrmr.conditional.passes.HYPOTHESES_PER_TASK", 1)
+    one_by_one = select(X, y, control=ConditionalTests(statistics=control))
+    names = "p_of_hypotheses", "freedom", "residual_variance", "p_of_interaction"
+    for name in names:
+        ours, expected = (getattr(one.evidence, name) for one in (together, one_by_one))
+        np.testing.assert_allclose(ours, expected, rtol=1e-9, atol=1e-300)
+    assert (together.evidence.p_of_hypotheses < 0.01).sum() >= 3
 
 
 def test_units_do_not_matter(study, rng):

@@ -15,7 +15,12 @@ from smrmr.conditional.inputs import prepare_inputs
 from smrmr.conditional.marginal import marginal_tests
 from smrmr.conditional.products import find_products
 from smrmr.conditional.rules import BenjaminiHochberg, BenjaminiYekutieli, Holm
-from smrmr.conditional.statistics import PartnerProducts, as_statistics, partner_scores
+from smrmr.conditional.statistics import (
+    Interactions,
+    PartnerProducts,
+    as_statistics,
+    partner_scores,
+)
 from smrmr.conditional.strongest import strongest
 from smrmr.data.study import read_study
 from smrmr.features.groups import find_groups
@@ -114,6 +119,16 @@ def test_strongest_values_of_each_row(rng):
         order = np.argsort(-sizes)[:4]
         expected = [j if sizes[j] > 0.5 else -1 for j in order]
         assert found[k].tolist() == expected
+
+
+def test_lots_of_different_width_are_joined():
+    """Oracle: p-values of the lots; what is missing counts as no partner."""
+    wide = Interactions(np.array([[4, 5]]), np.array([[0.2, 0.6]]), np.ones((1, 2)), np.array([9]))
+    narrow = Interactions(np.array([[7]]), np.array([[0.1]]), -np.ones((1, 1)), np.array([3]))
+    joined = Interactions.joined([narrow, wide])
+    assert joined.partners.tolist() == [[7, -1], [4, 5]]
+    assert_allclose(joined.p, [1 - 0.9**3, 1 - 0.8**9])
+    assert_allclose(joined.effects, [[-1, 0], [1, 1]])
 
 
 # -- products in fits of the target

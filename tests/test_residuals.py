@@ -232,7 +232,7 @@ def test_target_is_adjusted_for_the_basis_alone(rng):
     scores = stats.norm.ppf((stats.rankdata(free) - 0.5) / 70)
     assert moments.correlation_abs_e[0] == pytest.approx(np.corrcoef(r, np.abs(free))[0, 1])
     assert moments.correlation_abs_r[0] == pytest.approx(np.corrcoef(np.abs(r), scores)[0, 1])
-    assert gcm_p_values(pairs, False)[0] == pytest.approx(
+    assert gcm_p_values(pairs, np.array([False]))[0] == pytest.approx(
         2 * stats.t.sf(abs(stats.ttest_1samp(r * free, 0).statistic), 65)
     )
 

@@ -21,19 +21,20 @@ SMALLEST, LARGEST = 1e-300, 0.99  # p-values beyond count as these, so that none
 def p_values(
     columns: Sequence[ResidualPairs],
     statistics: Sequence[Statistic],
-    shape: Shape,
+    shapes: Sequence[Shape],
     tied: Mask,
     residual_variance: Vector,
 ) -> tuple[Vector, Matrix]:
     """One p-value for each feature from all statistics, (k,), and for each column, (k, q).
 
-    A `tied` column, such as one of 0 and 1, has a variance that depends on its mean, so that its
-    residual is not independent of the others: it has tests of its own, see `tied_p_values`. A
-    column without ties of under 5% residual variance is not tested: its residual may be misfit of
-    lines and splines rather than noise. Statistics of partners are left to `with_partners`.
+    `shapes` are those of the fit behind each feature, or one for all. A `tied` column, such as one
+    of 0 and 1, has a variance that depends on its mean, so that its residual is not independent of
+    the others: it has tests of its own, see `tied_p_values`. A column without ties of under 5%
+    residual variance is not tested: its residual may be misfit of lines and splines rather than
+    noise. Statistics of partners are left to `with_partners`.
     """
     alone, joint, _ = _by_kind(statistics, len(columns))
-    own = [_of_one(pairs, alone, shape) for pairs in columns]
+    own = [_of_one(pairs, alone, shapes) for pairs in columns]
     together = [one.p_values(columns[0]) for one in joint]
     if tied.any():
         by_column, of_all = tied_p_values(columns[0].take(tied))
@@ -43,12 +44,12 @@ def p_values(
             p[tied] = of_all
     testable = residual_variance > np.where(tied, 0.0, MIN_RESIDUAL_VARIANCE)
     testable &= columns[0].freedom > 0
-    found = _of_all(own, together, _weights(joint, shape))
+    found = _of_all(own, together, _weights(joint, shapes))
     return np.where(testable, found, 1.0), np.where(testable[:, None], np.stack(own, axis=1), 1.0)
 
 
 def with_partners(
-    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape
+    p: Vector, pairs: ResidualPairs, statistics: Sequence[Statistic], shapes: Sequence[Shape]
 ) -> Vector:
     """p-values combined with those of features that act together with partners.
 
@@ -57,26 +58,27 @@ def with_partners(
     alone, _, of_partners = _by_kind(statistics, 1)
     if not of_partners or pairs.interactions is None:
         return p
-    weights = _weights(of_partners, shape)
-    weights = weights if alone else [1 / len(weights)] * len(weights)
+    weights = _weights(of_partners, shapes)
+    weights = weights if alone else np.full_like(weights, 1 / len(weights))
     every = np.stack([p, *(one.p_values(pairs) for one in of_partners)])
-    found = combine(every, np.array([1 - sum(weights), *weights])[:, None])
+    found = combine(every, np.concatenate([1 - weights.sum(axis=0, keepdims=True), weights]))
     is_tested = (p < 1) | (not alone)
     return np.where(is_tested & (pairs.interactions.n_partners > 0), found, p)
 
 
 def all_gcm_p_values(
-    columns: Sequence[ResidualPairs], statistics: Sequence[Statistic], shape: Shape
+    columns: Sequence[ResidualPairs], statistics: Sequence[Statistic], shapes: Sequence[Shape]
 ) -> Vector:
     """What the generalised covariance measure makes of all columns of the target, (k,).
 
     Interactions are taken as they are given.
     """
     _, joint, _ = _by_kind(statistics, len(columns))
-    own = [gcm_p_values(pairs, shape.uses_absolute_values) for pairs in columns]
+    with_abs = np.array([shape.uses_absolute_values for shape in shapes])
+    own = [gcm_p_values(pairs, with_abs) for pairs in columns]
     together = [joint_gcm_p_values(columns[0])] * len(joint)
-    found = _of_all(own, together, _weights(joint, shape))
-    return with_partners(found, columns[0], statistics, shape)
+    found = _of_all(own, together, _weights(joint, shapes))
+    return with_partners(found, columns[0], statistics, shapes)
 
 
 def _by_kind(
@@ -89,16 +91,22 @@ def _by_kind(
     return alone, [one for one in others if one.all_columns and n_columns > 1], of_partners
 
 
-def _of_all(own: list[Vector], together: list[Vector], weights: list[float]) -> Vector:
+def _of_all(own: list[Vector], together: list[Vector], weights: Matrix) -> Vector:
     """One p-value from those of single columns, which share what is left of the weight, and all."""
     if len(own) == 1 and not together:
         return own[0]
-    rest = [(1 - sum(weights)) / len(own)] * len(own)
-    return combine(np.stack([*own, *together]), np.array([*rest, *weights])[:, None])
+    rest = (1 - weights.sum(axis=0, keepdims=True)) / len(own)
+    return combine(np.stack([*own, *together]), np.concatenate([*[rest] * len(own), weights]))
 
 
-def _weights(statistics: Sequence[Statistic], shape: Shape) -> list[float]:
-    """Weights of statistics by what the fit says of the shape of effects.
+def _weights(statistics: Sequence[Statistic], shapes: Sequence[Shape]) -> Matrix:
+    """Weights of statistics, a column for each of the shapes."""
+    of_shapes = [_weights_of_one(statistics, shape) for shape in shapes]
+    return np.array(of_shapes).reshape(len(shapes), len(statistics)).T
+
+
+def _weights_of_one(statistics: Sequence[Statistic], shape: Shape) -> list[float]:
+    """Weights of statistics by what a fit says of the shape of effects.
 
     Any function of a fit that never saw a feature may weigh its tests. The better straight lines
     explain the target, the less weight have statistics that look for more than a shift of its mean.
@@ -118,13 +126,15 @@ def _less(statistic: Statistic) -> float:
     return 0.0 if statistic.only_mean else LESS_IF_LINEAR
 
 
-def _of_one(pairs: ResidualPairs, statistics: Sequence[Statistic], shape: Shape) -> Vector:
+def _of_one(
+    pairs: ResidualPairs, statistics: Sequence[Statistic], shapes: Sequence[Shape]
+) -> Vector:
     """p-values of several statistics combined by their weights."""
     p = [one.p_values(pairs) for one in statistics]
     if len(p) < 2:
         return p[0] if p else np.ones(len(pairs.features))
-    weights = np.array(_weights(statistics, shape))
-    return combine(np.stack(p), (weights / weights.sum())[:, None])
+    weights = _weights(statistics, shapes)
+    return combine(np.stack(p), weights / weights.sum(axis=0))
 
 
 def of_mean(statistics: Sequence[Statistic]) -> tuple[Statistic, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,9 @@ from .statistics import Interactions, PartnerProducts, Statistic, needs_partners
 from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
 
+# How columns with these residuals act together with partners; the same for unequal spread.
+Interact: TypeAlias = Callable[[Matrix], tuple[Interactions, Interactions | None]]
+
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
 MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept
 TIMES_SCORES = 6  # ranks, scores, columns of fits and products of partners take up, at most
@@ -63,6 +66,16 @@ class Comparison:
     interactions: Interactions | None
     robust: Interactions | None
     p_of_others: Vector
+
+    def take(self, which: slice) -> Comparison:
+        """Those of some columns."""
+
+        def some(value: Any) -> Any:
+            if value is None or isinstance(value, Interactions):
+                return value and value.take(which)
+            return value[which]
+
+        return Comparison(*map(some, vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,20 +239,17 @@ class Inputs:
         neighbours: Neighbours,
         commons: Sequence[AnyCommonPart],
         E: NDArray[np.float64],
-        shape: Shape,
+        shapes: Sequence[Shape],
         gcm_up_to: float = 0.0,
-        products: PartnerProducts | None = None,
-        partition: int = 0,
-        is_wide: Mask | None = None,
+        interact: Interact | None = None,
     ) -> Comparison:
         """Tests of some rows of `Z`, adjusted for neighbours, against residuals `E` of the target.
 
         `commons` is what features outside the hypothesis of each share. `E` is (q, n), or
-        (q, rows, n); `shape` is what the fit says that they come from. RowMatrix without ties whose
-        p-value is at most `gcm_up_to` have one of the generalised covariance measure too. With
-        `products` of residuals and partners it is asked how rows, as members of hypotheses of a
-        partition, act together with these; `is_wide` says whose residuals have an unequal spread,
-        which tests again allow for.
+        (q, rows, n); `shapes` is what the fits say that they come from, one for each row or for
+        all. Rows without ties whose p-value is at most `gcm_up_to` have one of the generalised
+        covariance measure too. `interact` says of residuals of the rows how they act together with
+        partners, and what allows for unequal spread.
         """
         k, q = len(rows), len(E)
         p, of_others, gcm = np.ones(k), np.ones(k), np.zeros(k)
@@ -252,24 +262,26 @@ class Inputs:
             variance[some], values[some] = found.variance, found.values
         together: Interactions | None = None
         robust: Interactions | None = None
-        if products is not None:
-            together, robust = self._interactions(rows, values, products, partition, is_wide)
+        if interact is not None:
+            together, robust = interact(values)
         for some, found in parts:
             own = some.start + found.with_residual
             if len(own):
                 mine = None if together is None else together.take(some)
                 pairs = list(found.pairs(self.tie_breakers, mine))
                 tied = self.tied[rows[own]]
-                tests = p_values(pairs, self.statistics, shape, tied, variance[own])
+                own_shapes = _of_rows(shapes, own)
+                tests = p_values(pairs, self.statistics, own_shapes, tied, variance[own])
                 of_others[own], by_target[own] = tests
-                p[own] = with_partners(tests[0], pairs[0], self.statistics, shape)
+                p[own] = with_partners(tests[0], pairs[0], self.statistics, own_shapes)
                 correlation[own] = np.stack([one.correlation for one in pairs], axis=1)
                 freedom[own] = pairs[0].freedom
                 small = (p[own] <= gcm_up_to) & ~tied
                 if small.any():
                     safe = None if robust is None else robust.take(own[small])
                     some_pairs = [replace(one.take(small), interactions=safe) for one in pairs]
-                    gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, shape)
+                    some_shapes = _of_rows(shapes, own[small])
+                    gcm[own[small]] = all_gcm_p_values(some_pairs, self.statistics, some_shapes)
         return Comparison(
             p, gcm, by_target, correlation, freedom, variance, values, together, robust, of_others
         )
@@ -372,18 +384,18 @@ class Inputs:
         """Number of partners that are features; covariates come after them."""
         return int(np.count_nonzero(self.partners < len(self.Z)))
 
-    def _interactions(
+    def interactions(
         self,
-        rows: Indices,
         residuals: Matrix,
+        rows: Indices,
         products: PartnerProducts,
         partition: int,
-        is_wide: Mask | None,
+        is_wide: Mask | None = None,
     ) -> tuple[Interactions, Interactions | None]:
-        """How rows act together with partners; the same for residuals of unequal spread.
+        """How rows, as members of hypotheses of a partition, act together with partners.
 
-        Rows with ties have such residuals. At first, where it is not known which are wide, only the
-        best partners are found.
+        Also the same for residuals of unequal spread, which rows with ties have, and those that are
+        wide. At first, where it is not known which are wide, only the best partners are found.
         """
         mine = self.hypotheses[partition][rows]
         n_outside = len(self.partners) - self._n_partners_inside[partition][mine]
@@ -399,6 +411,11 @@ class Inputs:
         unequal = (self.tied[rows] | is_wide)[:, None]
         p = np.where(unequal, robust.p_of_partners, found.p_of_partners)
         return replace(found, p_of_partners=p), robust
+
+
+def _of_rows(shapes: Sequence[Shape], rows: Indices) -> Sequence[Shape]:
+    """Shapes of fits behind some rows, where each has its own."""
+    return shapes if len(shapes) == 1 else [shapes[k] for k in rows.tolist()]
 
 
 def bytes_of_scores(n_rows: int, n_features: int) -> int:

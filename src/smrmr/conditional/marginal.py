@@ -149,7 +149,7 @@ def _test_block(
             continue
         pairs, variance = list(block.pairs(tie_breakers)), block.variance[block.with_residual]
         if statistics:
-            tests = p_values(pairs, statistics, Shape(), ranked.tied[own], variance)
+            tests = p_values(pairs, statistics, [Shape()], ranked.tied[own], variance)
             p[own], by_target[own] = tests
             effects[own] = np.stack([one.correlation for one in pairs], axis=1)
         relevance[own] = np.max([one.projection_covariance for one in pairs], axis=0)

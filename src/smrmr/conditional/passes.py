@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .calibration import calibrate
 from .combine import combine, combine_groups
 from .components import AnyCommonPart, CommonPart
 from .distillers import Distillation, Distilled
-from .inputs import Comparison, Inputs
+from .inputs import Comparison, Inputs, Interact
 from .products import product_columns, products_with_partners
 from .residual_checks import MANY_WIDE, SPREAD_ALPHA, ResidualChecks, row_spread_p_values
 from .residuals import Neighbours, find_neighbours, penalty
@@ -27,7 +27,8 @@ from .statistics import Interactions, PartnerProducts
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
 MAX_TASK_VALUES = 2**25  # the same of blocks whose neighbours are found together
-HYPOTHESES_PER_TASK = 4  # without whose columns the target is fitted in one task
+HYPOTHESES_PER_TASK = 8  # without whose columns the target is fitted in one task, and which are
+# compared together, unless they have many columns
 CLEAR = 0.01  # p-value up to which it is asked whether residuals depend on products of features,
 N_CLEAR = 30  # or that so many would have by chance, if it is less:
 MAX_USED = 20  # of those that the fit uses with any others,
@@ -248,9 +249,12 @@ def _test_block(
     inputs, fit = shared.inputs, shared.distillation.full_fit
     hypothesis_of = inputs.hypotheses[partition]
     E = _residuals(inputs, fit, rows, hypothesis_of)
-    found = inputs.compare(
-        rows, near, commons, E, fit.shape, products=shared.products, partition=partition
-    )
+    interact: Interact | None = None
+    if shared.products is not None:
+        interact = partial(
+            inputs.interactions, rows=rows, products=shared.products, partition=partition
+        )
+    found = inputs.compare(rows, near, commons, E, [fit.shape], interact=interact)
     strongest, similarity = _most_similar(inputs, rows, near.linear)
     return [
         rows,
@@ -341,9 +345,15 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
     to_refit = inputs.behind(to_refit)
     used = [numbers[to_refit] for numbers in inputs.hypotheses]
     tested = np.unique(np.concatenate([promising, *used]))
-    again = [entries[h] for h in tested[tested >= 0].tolist()]
-    width = HYPOTHESES_PER_TASK
-    return [again[i : i + width] for i in range(0, len(again), width)]
+    tasks: list[Task] = []
+    room = 0  # for columns in the last task
+    for h in tested[tested >= 0].tolist():
+        room -= len(entries[h])
+        if not tasks or room < 0 or len(tasks[-1]) == HYPOTHESES_PER_TASK:
+            tasks.append([])
+            room = _block_width(inputs) - len(entries[h])
+        tasks[-1].append(entries[h])
+    return tasks
 
 
 def second_pass(
@@ -404,53 +414,39 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
-    found, raised, whole = [], list[Indices](), list[float]()
+    raised, whole = list[Indices](), list[float]()
     excess, pairs = list[float](), list[DirectedPairs]()
     interactions = list[Interactions | None]()
     n_before = 0
     checks = ResidualChecks(inputs, results.rows[np.concatenate(task)], shared.orders)
-    for entries in task:
-        own, near = results.rows[entries], results.neighbours.take(entries)
-        out = inputs.with_products(own)
-        fit = shared.distillation.without(out)
-        up_to = CHECK_ALPHA if check_residuals else 0.0
-        common = inputs.components.without(out, inputs.Z[out])
-        commons = [common] * len(own)
-        partition = int(inputs.partition_of[results.hypothesis_of[entries[0]]])
-        products = _products_again(shared, entries, fit.residuals)
-        wide = results.of_unequal_spread[entries]
-        one = inputs.compare(
-            own, near, commons, fit.residuals, fit.shape, up_to, products, partition, wide
-        )
-        clear = min(CLEAR, N_CLEAR / len(inputs.Z))
-        if inputs.interacting and one.p.min(initial=1.0) <= clear:
-            basis = _basis_of_products(inputs, fit, out, common, one.residuals)
-            if len(basis):
-                vectors = np.concatenate([common.vectors, basis])
-                commons = [replace(common, vectors=vectors)] * len(own)
-                E = fit.residuals - (fit.residuals @ basis.T) @ basis
-                products = _products_again(shared, entries, E)
-                one = inputs.compare(
-                    own, near, commons, E, fit.shape, up_to, products, partition, wide
-                )
+    up_to = CHECK_ALPHA if check_residuals else 0.0
+    again = [_Again.of(shared, entries) for entries in task]
+    found = _compare_again(shared, again, up_to)
+    freed = [_freed_of_products(inputs, *each) for each in zip(again, found, strict=True)]
+    changed = [i for i, one in enumerate(freed) if one is not again[i]]
+    tests = _compare_again(shared, [freed[i] for i in changed], up_to)
+    for i, one in zip(changed, tests, strict=True):
+        found[i] = one
+    for hypothesis, one in zip(again, found, strict=True):
+        entries, own = hypothesis.entries, hypothesis.rows
         dependent = [
             i
             for i in np.flatnonzero(one.gcm > one.p)
             if results.of_unequal_spread[entries[i]]
-            or checks.dependent(int(own[i]), out, one.residuals[i])
+            or checks.dependent(int(own[i]), hypothesis.out, one.residuals[i])
         ]
         one.p[dependent] = one.gcm[dependent]
         together = _interactions_of(one, dependent)
         raised.append(np.array(dependent, dtype=np.intp) + n_before)
         n_before += len(own)
         interactions.append(together)
-        if partition == 0:
+        if hypothesis.partition == 0:
             pairs.append(_pairs_of(own, together))
         excess += [
-            _excess(inputs, fit.residuals, *each) for each in zip(one.p, one.residuals, strict=True)
+            _excess(inputs, hypothesis.fit.residuals, *each)
+            for each in zip(one.p, one.residuals, strict=True)
         ]
         whole.append(_p_of_hypothesis(one.p, one.residuals))
-        found.append(one)
     return [
         np.concatenate([np.empty(0, np.intp), *raised]),
         np.array(whole),
@@ -468,6 +464,86 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         ),
         *vars(DirectedPairs.joined(pairs)).values(),
     ]
+
+
+@dataclass(frozen=True, eq=False)
+class _Again:
+    """A hypothesis that is tested again.
+
+    `entries` are its own, `rows` those of Z, and `out` these and their products; `fit` never saw
+    them. `common` is what other features share, and `residuals` are what it leaves of the target.
+    """
+
+    entries: Indices
+    rows: Indices
+    out: Indices
+    partition: int
+    fit: Distilled
+    common: CommonPart
+    residuals: Matrix
+
+    @classmethod
+    def of(cls, shared: Shared, entries: Indices) -> _Again:
+        inputs, results = shared.inputs, shared.results
+        assert results is not None
+        rows = results.rows[entries]
+        out = inputs.with_products(rows)
+        fit = shared.distillation.without(out)
+        common = inputs.components.without(out, inputs.Z[out])
+        partition = int(inputs.partition_of[results.hypothesis_of[entries[0]]])
+        return cls(entries, rows, out, partition, fit, common, fit.residuals)
+
+
+def _compare_again(shared: Shared, again: list[_Again], up_to: float) -> list[Comparison]:
+    """Tests of hypotheses, each against its own fit; see `Inputs.compare`."""
+    if not again:
+        return []
+    inputs, results = shared.inputs, shared.results
+    assert results is not None
+    sizes = [len(one.rows) for one in again]
+    stops = np.cumsum(sizes).tolist()
+    slices = [slice(stop - size, stop) for stop, size in zip(stops, sizes, strict=True)]
+    E: Any = again[0].residuals
+    if any(one.residuals is not E for one in again):
+        E = np.repeat(np.stack([one.residuals for one in again], axis=1), sizes, axis=1)
+
+    def interact(values: Matrix) -> tuple[Interactions, Interactions | None]:
+        parts = []
+        for one, some in zip(again, slices, strict=True):
+            products = _products_again(shared, one.entries, one.residuals)
+            wide = results.of_unequal_spread[one.entries]
+            parts.append(inputs.interactions(values[some], one.rows, products, one.partition, wide))
+        together, robust = (Interactions.joined(each) for each in zip(*parts, strict=True))
+        return together, robust
+
+    found = inputs.compare(
+        np.concatenate([one.rows for one in again]),
+        results.neighbours.take(np.concatenate([one.entries for one in again])),
+        [one.common for one in again for _ in one.rows],
+        E,
+        [one.fit.shape for one in again for _ in one.rows],
+        up_to,
+        interact if inputs.interacting else None,
+    )
+    return [found.take(some) for some in slices]
+
+
+def _freed_of_products(inputs: Inputs, again: _Again, found: Comparison) -> _Again:
+    """The same hypothesis, without products of features that its residuals still depend on.
+
+    That is asked of those that are found clearly, and only where it is asked how features act
+    together.
+    """
+    clear = min(CLEAR, N_CLEAR / len(inputs.Z))
+    if not inputs.interacting or found.p.min(initial=1.0) > clear:
+        return again
+    basis = _basis_of_products(inputs, again.fit, again.out, again.common, found.residuals)
+    if not len(basis):
+        return again
+    E = again.fit.residuals
+    vectors = np.concatenate([again.common.vectors, basis])
+    common = replace(again.common, vectors=vectors)
+    return replace(again, common=common, residuals=E - (E @ basis.T) @ basis)
 
 
 def _basis_of_products(
@@ -495,7 +571,7 @@ def _basis_of_products(
     return np.asarray(rows[widths > 1e-6 * max(float(widths.max(initial=0.0)), 1e-6)])
 
 
-def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProducts | None:
+def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProducts:
     """Products of residuals with the partners that entries of a hypothesis may have.
 
     Those that they act together with most, going by the fit to all features, those that act most
@@ -504,8 +580,6 @@ def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProdu
     """
     inputs, results = shared.inputs, shared.results
     assert results is not None
-    if not inputs.interacting:
-        return None
     own = results.rows[entries]
     back = [partner for row in own.tolist() for partner in shared.partners_back.get(row, [])]
     in_fit = inputs.products[np.isin(inputs.products, own).any(axis=1)].ravel()

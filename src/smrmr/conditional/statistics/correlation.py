@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import stdtr
 
-from ...types import Vector
+from ...types import Mask, Vector
 from .pairs import ResidualPairs
 
 
@@ -116,11 +116,11 @@ class Absolute(Linear):
         return pairs.freedom + pairs.rank  # what e is adjusted for stays in |r|
 
 
-def gcm_p_values(pairs: ResidualPairs, with_abs: bool) -> Vector:
+def gcm_p_values(pairs: ResidualPairs, with_abs: Mask) -> Vector:
     r"""p-values that only need the mean of r (and of \|r\|) given the other features to be right.
 
     They test whether the mean of :math:`r_i e_i` is zero, studentised by these products: the
-    generalised covariance measure of Shah and Peters (2020). `with_abs` says that the fit of the
+    generalised covariance measure of Shah and Peters (2020). `with_abs` says where the fit of the
     target took absolute values of features, so that :math:`|r_i| e_i` is tested as well.
     """
     freedom = np.maximum(pairs.freedom, 1.0)
@@ -129,7 +129,7 @@ def gcm_p_values(pairs: ResidualPairs, with_abs: bool) -> Vector:
         2 * stdtr(freedom, -np.abs(t)) for t in (moments.t_product, moments.t_product_abs_r)
     )
     both = np.minimum(2 * np.minimum(of_r, of_abs_r), 1.0)
-    return np.asarray(both if with_abs else of_r)
+    return np.asarray(np.where(with_abs, both, of_r))
 
 
 def correlation_tail(correlation: Vector, freedom: Vector) -> Vector:

@@ -2,6 +2,7 @@ r"""Defines ResidualPairs, what statistics are given, and the moments that sever
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -55,6 +56,22 @@ class Interactions:
         smallest = np.minimum(self.p_of_partners.min(axis=1, initial=1.0), 1 - 1e-16)
         corrected = -np.expm1(self.n_partners * np.log1p(-smallest))
         return np.asarray(np.where(self.n_partners > 0, corrected, 1.0))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Interactions]) -> Interactions:
+        """Those of several lots of features, with as many partners as the longest list has."""
+        k, most = zip(*(part.partners.shape for part in parts), strict=True)
+        shape = sum(k), max(most)
+        found = cls(np.full(shape, -1), np.ones(shape), np.zeros(shape), np.zeros(sum(k), np.intp))
+        start = 0
+        for part in parts:
+            some = slice(start, start + len(part.partners)), slice(part.partners.shape[1])
+            found.partners[some] = part.partners
+            found.p_of_partners[some] = part.p_of_partners
+            found.effects[some] = part.effects
+            found.n_partners[some[0]] = part.n_partners
+            start = some[0].stop
+        return found
 
     def take(self, which: Any) -> Interactions:
         """Those of some features."""

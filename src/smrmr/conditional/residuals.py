@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runs.compiled import compiled, compiled_reordering
+from ..runs.compiled import compiled_reordering
 from ..runs.stored_rows import RowMatrix, inner_products
 from ..types import Indices, Mask, Matrix, Vector
 from .components import AnyCommonPart
@@ -331,81 +331,34 @@ def _adjust_in_full(
     size, n = basis.shape
     rank = np.full(len(R), size, np.intp)
     most = MAX_IN_FULL + (1 + len(KNOTS)) * spline.shape[1]
-    if (linear >= 0).any() or (spline >= 0).any():
-        rooms = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR) + 1, n))
-        rooms[:size] = basis
-        if not isinstance(Z, np.ndarray):  # loops take arrays
-            names = np.unique(np.concatenate([linear.ravel(), spline.ravel()]))
-            names = names[names >= 0]
-            linear, spline = (
-                np.where(one < 0, -1, np.searchsorted(names, one)) for one in (linear, spline)
-            )
-            Z = Z[names]
-        _adjust_all(Z, linear, spline, rooms, size, R, target, rank)
+    room = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR), n))
+    room[:size] = basis
+    for k in np.flatnonzero((linear >= 0).any(axis=1) | (spline >= 0).any(axis=1)):
+        straight, bent = linear[k, linear[k] >= 0], spline[k, spline[k] >= 0]
+        regressors = Z[np.concatenate([straight, bent])]
+        for column in regressors[: len(straight)]:
+            if rank[k] < size + MAX_IN_FULL:
+                rank[k] = _extend(room, rank[k], column, -np.inf)
+        for column in regressors[len(straight) :]:
+            for knot in (-np.inf, *KNOTS):
+                rank[k] = _extend(room, rank[k], column, knot)
+        added = room[size : rank[k]]
+        R[k] = _free_of(added, R[k])
+        target[:, k] = _free_of(added, target[:, k])
     return rank
 
 
-@compiled
-def _adjust_all(
-    Z: Array,
-    linear: Array,
-    spline: Array,
-    basis: Array,
-    n_before: int,
-    R: Array,
-    target: Array,
-    rank: Array,
-) -> None:
-    for k in range(len(R)):
-        size = n_before
-        for a in range(linear.shape[1]):
-            if linear[k, a] >= 0 and size < n_before + MAX_IN_FULL:
-                size = _extend(basis, size, Z[linear[k, a]], -np.inf)
-        for a in range(spline.shape[1]):
-            if spline[k, a] >= 0:
-                size = _extend(basis, size, Z[spline[k, a]], -np.inf)
-                for knot in KNOTS:
-                    size = _extend(basis, size, Z[spline[k, a]], knot)
-        _take_away(basis[n_before:], size - n_before, R[k])
-        for q in range(len(target)):
-            _take_away(basis[n_before:], size - n_before, target[q, k])
-        rank[k] = size
-
-
-@compiled_reordering
-def _extend(basis: Array, size: int, column: Array, knot: float) -> Any:
+def _extend(basis: Matrix, size: int, column: Vector, knot: float) -> int:
     """Add a column, no less than the knot, to an orthonormal basis; return the basis's size."""
-    if size >= len(basis) - 1:
+    if size == len(basis):
         return size
-    new = basis[size]
-    n = len(column)
-    mean = 0.0
-    for i in range(n):
-        new[i] = column[i] if column[i] > knot else knot
-        mean += new[i]
-    mean /= n
-    before = 0.0
-    for i in range(n):
-        new[i] -= mean
-        before += new[i] * new[i]
-    _take_away(basis, size, new)
-    _take_away(basis, size, new)  # twice is enough
-    after = 0.0
-    for i in range(n):
-        after += new[i] * new[i]
-    if np.sqrt(after) <= MIN_NORM * np.sqrt(before):
+    new = np.maximum(column, knot, dtype=np.float64)
+    new -= new.mean()
+    left = new
+    for _ in range(2):  # twice is enough
+        left = _free_of(basis[:size], left)
+    norm = np.sqrt(left @ left)
+    if norm <= MIN_NORM * np.sqrt(new @ new):
         return size
-    for i in range(n):
-        new[i] /= np.sqrt(after)
+    basis[size] = left / norm
     return size + 1
-
-
-@compiled_reordering
-def _take_away(basis: Array, size: int, column: Array) -> None:
-    """Take away from a column what lies in the basis."""
-    for a in range(size):
-        inner = 0.0
-        for i in range(len(column)):
-            inner += basis[a, i] * column[i]
-        for i in range(len(column)):
-            column[i] -= inner * basis[a, i]

@@ -30,10 +30,8 @@ N_TRUE = 20
 FORMS = ("sparse", "dense", "backed")
 
 
-def write_cells(path, n, p):
-    """Counts of a gamma-Poisson law, cells of either class, as AnnData by rows."""
-    import anndata
-
+def draw(n, p):
+    """Log counts of a gamma-Poisson law by rows, and the class of every cell."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, n)
     rate = rng.gamma(0.5, 2 * SHARE, p)
@@ -42,7 +40,14 @@ def write_cells(path, n, p):
         some = y[start : start + 2000, None]
         lift = np.where(np.arange(p) < N_TRUE, 1 + some, 1)
         blocks.append(sparse.csr_matrix(np.log1p(rng.poisson(rate * lift)), dtype=np.float32))
-    X = sparse.vstack(blocks, format="csr")
+    return sparse.vstack(blocks, format="csr"), y
+
+
+def write_cells(path, n, p):
+    """Write cells as AnnData."""
+    import anndata
+
+    X, y = draw(n, p)
     adata = anndata.AnnData(X)
     adata.obs["label"] = np.where(y == 1, "ill", "well")
     adata.write_h5ad(path)

@@ -1,9 +1,12 @@
 """Measures how a whole fit grows with rows, features, classes and workers, and extrapolates.
 
     python -m benchmarks.speed.exponents
+    python -m benchmarks.speed.exponents workers
 
 Seconds are the processor's, on one thread, of a process that has compiled everything; workers are
 joblib's processes, by the clock. The target depends on ten columns: straight, bent, by a product.
+The second form says by the clock, on a machine with nothing else to do, what two threads gain over
+one in every stage, of numbers and of cells, and what two workers of Dask gain over one process.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
+from functools import partial
 from time import perf_counter, process_time
 
 import joblib
@@ -19,6 +23,7 @@ import numpy as np
 import smrmr
 from smrmr.conditional import passes, products
 
+from . import cells, rows
 from .scale import exponent
 from .timing import in_own_process
 
@@ -52,6 +57,60 @@ def by_workers(n_jobs):
         start = perf_counter()
         smrmr.select(X, y, smrmr.Recipe(n_jobs=n_jobs), rng=0)
     return perf_counter() - start
+
+
+def with_threads(X, y, n_jobs):
+    """Seconds by the clock of every stage, and of all together."""
+    start = perf_counter()
+    found = smrmr.select(X, y, smrmr.Recipe(n_jobs=n_jobs), rng=0).seconds
+    return found | {"all": perf_counter() - start}
+
+
+def gains(name, *ways):
+    """Print what the second way gains over the first in every stage: the best of three of each."""
+    rounds = [[way() for way in ways] for _ in range(3)]
+    one, two = (
+        {stage: min(found[i][stage] for found in rounds) for stage in rounds[0][i]} for i in (0, 1)
+    )
+    of_stages = ", ".join(
+        f"{stage} {one[stage]:.2f} s {one[stage] / max(two[stage], 1e-3):.2f}x"
+        for stage in one
+        if one[stage] > 0.02
+    )
+    print(f"{name}: {of_stages}", flush=True)
+
+
+def numbers():
+    X, y = rows.table(500, 5000)
+    with_threads(X[:, :50], y, 2)  # compiles
+    gains("two threads, 500 x 5,000", *(partial(with_threads, X, y, k) for k in (1, 2)))
+
+
+def some_cells():
+    X, is_ill = cells.draw(8000, 2000)
+    y = np.where(is_ill, "ill", "well")
+    with_threads(X[:2500, :50], y[:2500], 2)
+    gains("two threads, cells 8,000 x 2,000", *(partial(with_threads, X, y, k) for k in (1, 2)))
+
+
+def dask():
+    from dask.distributed import Client, LocalCluster
+
+    X, y = rows.table(500, 5000)
+    with Client(LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)) as client:
+        client.wait_for_workers(2)
+
+        def by_dask(X):
+            with joblib.parallel_config(backend="dask"):
+                return with_threads(X, y, -1)
+
+        by_dask(X[:, :500]), with_threads(X[:, :500], y, 1)  # workers load and compile
+        gains(
+            "two workers of Dask, 500 x 5,000", partial(with_threads, X, y, 1), partial(by_dask, X)
+        )
+
+
+WORKERS = {f.__name__: f for f in (numbers, some_cells, dask)}
 
 
 def child():
@@ -96,4 +155,13 @@ def extrapolate(found, slopes):
 
 
 if __name__ == "__main__":
-    child() if sys.argv[1:] == ["child"] else main()
+    if sys.argv[1:] == ["child"]:
+        child()
+    elif sys.argv[1:] == ["workers"]:
+        for name in WORKERS:
+            print(in_own_process(name, OPENBLAS_NUM_THREADS="1"), end="", flush=True)
+    elif sys.argv[1:]:
+        warnings.simplefilter("ignore")
+        WORKERS[sys.argv[1]]()
+    else:
+        main()

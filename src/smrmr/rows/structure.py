@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import eigh, eigvalsh
 from scipy.special import betainc
 
 from ..conditional.scores import adjusted_for, target_columns
@@ -111,13 +112,16 @@ def _leading_components(Z: Matrix, freedom: int) -> Matrix:
     Correlations of single features spread eigenvalues evenly; populations set a few apart.
     """
     few = len(Z) < Z.shape[1]  # features: there are as many eigenvalues besides 0
-    values, vectors = np.linalg.eigh((Z @ Z.T if few else Z.T @ Z) / len(Z))
-    values = np.maximum(values[::-1], MIN_EIGENVALUE)
+    products = (Z @ Z.T if few else Z.T @ Z) / len(Z)
+    values = np.maximum(eigvalsh(products, check_finite=False)[::-1], MIN_EIGENVALUE)
     edge = (1 + np.sqrt(freedom / len(Z))) ** 2
     n_beyond = min(int(np.sum(values > BEYOND_NOISE * edge)), MAX_COMPONENTS, len(values) - 1)
     gaps = values[:n_beyond] / values[1 : n_beyond + 1]
     n_apart = int(gaps.argmax()) + 1 if gaps.max(initial=0.0) >= MIN_GAP else 0
-    rows = vectors.T[::-1][:n_apart]
+    if not n_apart:  # as in most tables: vectors take most of the time
+        return np.empty((0, Z.shape[1]))
+    size = len(products)
+    rows = eigh(products, subset_by_index=(size - n_apart, size - 1))[1].T[::-1]
     if few:
         rows = rows @ Z / np.sqrt(len(Z) * values[:n_apart, None])
     return np.asarray(rows)

@@ -458,7 +458,7 @@ def prepare_inputs(
     target = take_rows(study.target, order)
     most = 2 * MAX_PRODUCTS  # rows for products come first
     every = room.rows((most + len(rows), len(order)), precision(len(order)))
-    ranked.put_scores(every, most, rows, order, covariate_basis)
+    ranked.put_scores(every, most, rows, order, covariate_basis, work.n_jobs)
     Z = span(every, most)
     covariate_columns, covariate_of = _covariate_columns(study, order)
     products, scaled = np.empty((0, 2), np.intp), None
@@ -466,7 +466,7 @@ def prepare_inputs(
     if is_asked and any(map(needs_partners, statistics)):
         if room.folder is not None:
             scaled = room.gather(_scaled(Z, covariate_columns))
-        products = find_products(Z, by_content.columns.values, scaled)
+        products = find_products(Z, by_content.columns.values, scaled, work.n_jobs)
     held = adjusted_for(product_columns(Z, products), covariate_basis)
     products = np.tile(products, (2, 1))
     n_products = len(products)
@@ -497,6 +497,7 @@ def prepare_inputs(
             Z,
             Z[:n_products],
             room,
+            work.n_jobs,
         ),
         tied=tied,
         tie_breakers=draw_tie_breakers(len(order)),

@@ -13,7 +13,7 @@ from ..features.copies import Copies
 from ..features.marginal import MarginalTests
 from ..features.rank_table import RankTable
 from ..problems import Problem, setting
-from ..runs.blocks import one_blas_thread
+from ..runs.blocks import map_on_threads, one_blas_thread
 from ..runs.work import Work
 from ..types import Indices, Matrix, Vector
 from .combine import combine_groups, of_mean, p_values
@@ -24,7 +24,8 @@ from .scores import draw_tie_breakers, row_order, target_columns
 from .statistics import Linear, Statistic, needs_partners
 from .statistics.rank_covariances import largest_projection_covariance
 
-MAX_BLOCK_VALUES = 2**22  # bounds the memory of features that are tested together
+MAX_BLOCK_VALUES = 2**22  # bounds the memory of features that are tested together,
+MAX_BLOCK = 512  # which are no more than these, so that threads share them out
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +60,7 @@ def marginal_tests(
     """What is known of every feature alone, adjusted for covariates and groups of rows."""
     features = copies.modelled
     with work.stage("alone", steps=True), one_blas_thread():
-        rows = Rows.of(study, row_content(ranks, features))
+        rows = Rows.of(study, row_content(ranks, features, work.n_jobs))
         statistics = valid_statistics(study, rows.columns, _of_single(statistics))
         found = _alone(ranks, features, rows, statistics, work)
     nominal = study.columns.nominal
@@ -81,7 +82,7 @@ def unadjusted_relevance(study: Study, ranks: RankTable, features: Indices, work
 
     Of several columns of the target the largest; ties are broken.
     """
-    rows = Rows.of(study, row_content(ranks, features), adjust=False)
+    rows = Rows.of(study, row_content(ranks, features, work.n_jobs), adjust=False)
     return _alone(ranks, features, rows, (), work).relevance
 
 
@@ -106,16 +107,19 @@ class _Alone:
     effects: Matrix
 
 
-def row_content(ranks: RankTable, features: Indices) -> Indices:
+def row_content(ranks: RankTable, features: Indices, n_jobs: int | None = 1) -> Indices:
     """A whole number for every sample that depends on what it holds in these features."""
-    quietly, content = Work(n_jobs=1), np.zeros(ranks.columns.n_rows, np.int64)
-    for some in _blocks(ranks, features):
-        content += rank_columns(ranks, features[some], quietly).sums_of_squares()
-    return content
+    quietly = Work(n_jobs=1)
+
+    def sums(some: slice) -> Indices:
+        return rank_columns(ranks, features[some], quietly).sums_of_squares()
+
+    content = np.zeros(ranks.columns.n_rows, np.int64)
+    return sum(map_on_threads(sums, _blocks(ranks, features), n_jobs), content)
 
 
 def _blocks(ranks: RankTable, features: Indices) -> list[slice]:
-    width = max(1, MAX_BLOCK_VALUES // ranks.columns.n_rows)
+    width = max(1, min(MAX_BLOCK, MAX_BLOCK_VALUES // ranks.columns.n_rows))
     return [slice(start, start + width) for start in range(0, len(features), width)]
 
 
@@ -124,11 +128,17 @@ def _alone(
 ) -> _Alone:
     """Tests of features alone, block by block; without statistics the relevance only."""
     quietly, tie_breakers = work.quietly(), draw_tie_breakers(len(rows.order))
-    found = []
-    for some in _blocks(ranks, features):
+
+    blocks = _blocks(ranks, features)
+
+    def test(some: slice) -> _Alone:
         ranked = rank_columns(ranks, features[some], quietly)
-        found.append(_test_block(ranked, rows, tie_breakers, statistics))
-        work.report("alone", min(some.stop, len(features)), len(features))
+        return _test_block(ranked, rows, tie_breakers, statistics)
+
+    def told(done: int) -> None:
+        work.report("alone", min(blocks[done - 1].stop, len(features)), len(features))
+
+    found = map_on_threads(test, blocks, work.n_jobs, told=told)
     parts = zip(*(vars(block).values() for block in found), strict=True)
     return _Alone(*(np.concatenate(part, axis=-1) for part in parts))
 

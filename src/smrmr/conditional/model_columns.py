@@ -12,7 +12,8 @@ from ..data.columns import Columns
 from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..features.rank_table import RankTable
-from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, StoredRows
+from ..runs.blocks import map_on_threads
+from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, StoredRows, row_blocks
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
@@ -43,15 +44,17 @@ class ModelColumns:
     def sums_of_squares(self) -> Indices:
         """Sum over all columns of the squared ranks of every sample."""
         total = np.zeros(self.ranks.shape[1], np.int64)
-        for row in self.ranks:
-            total += row.astype(np.int64) ** 2
+        for some in row_blocks(self.ranks.shape, MAX_BLOCK):
+            block = self.ranks[some].astype(np.int64)
+            total += np.einsum("ki,ki->i", block, block)
         return total
 
     def checksums(self, order: Indices) -> Indices:
         """A number per column by which different columns differ, for samples in this order."""
         weights = np.empty(len(order), np.int64)
         weights[order] = np.arange(len(order)) ** 2  # sums may overflow, and do so alike
-        return np.array([row.astype(np.int64) @ weights for row in self.ranks], np.int64)
+        blocks = row_blocks(self.ranks.shape, MAX_BLOCK)
+        return np.concatenate([self.ranks[some].astype(np.int64) @ weights for some in blocks])
 
     def scores(self, order: Indices, covariate_basis: Matrix) -> Matrix:
         """Normal scores of the samples in this order, adjusted for covariates.
@@ -63,12 +66,21 @@ class ModelColumns:
         return Z
 
     def put_scores(
-        self, Z: RowMatrix, first: int, which: Indices, order: Indices, covariate_basis: Matrix
+        self,
+        Z: RowMatrix,
+        first: int,
+        which: Indices,
+        order: Indices,
+        covariate_basis: Matrix,
+        n_jobs: int | None = 1,
     ) -> None:
         """Put the scores of some columns into rows of Z, from the first one on."""
-        for some in _blocks(len(which), len(order)):
+
+        def put(some: slice) -> None:
             scores = adjusted_for(normal_scores(self.ranks[which[some]][:, order]), covariate_basis)
             Z[first + some.start : first + some.start + len(scores)] = scores
+
+        map_on_threads(put, _blocks(len(which), len(order)), n_jobs)
 
 
 def rank_columns(
@@ -113,6 +125,7 @@ def fit_problems(
     scores: RowMatrix,
     products: Matrix,
     room: Room,
+    n_jobs: int | None = 1,
 ) -> tuple[FitProblem, ...]:
     """The problems of fitting the target to the columns `rows` of the model.
 
@@ -130,11 +143,14 @@ def fit_problems(
     for held in regressors:
         held[:before] = products
         held[size : size + before] = 0.0
-    start = 0
-    for some in _blocks(len(features), n):
-        values, _ = _values(columns, features[some])
-        mine = rows[start : start + len(values)]
+    # columns of a feature, a category has several, follow one another
+    feature_of = np.cumsum(np.diff(ranked.feature_of[rows], prepend=-1) != 0) - 1
+
+    def put(some: slice) -> None:
+        start, stop = np.searchsorted(feature_of, (some.start, some.stop)).tolist()
+        mine = rows[start:stop]
         stop = start + len(mine)
+        values, _ = _values(columns, features[some])
         plain = standardised(values[: len(mine), order])
         near_normal = ranked.normality[mine, None] >= NEAR_NORMAL
         mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine][:, order]))
@@ -142,11 +158,10 @@ def fit_problems(
             held[before + start : before + stop] = adjusted_for(chosen, covariate_basis)
             absolute = adjusted_for(absolute_values(chosen), covariate_basis)
             held[size + before + start : size + before + stop] = absolute
-        start = stop
-        if start == len(rows):
-            break
+
+    map_on_threads(put, _blocks(int(feature_of[-1]) + 1, n), n_jobs)
     return tuple(
-        FitProblem(Regressors(held, covariate_basis), form, scores, before)
+        FitProblem(Regressors(held, covariate_basis), form, scores, before, n_jobs=n_jobs)
         for held, form in zip(regressors, forms, strict=True)
     )
 

@@ -28,7 +28,8 @@ MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
 MAX_TASK_VALUES = 2**25  # the same of blocks whose neighbours are found together
 HYPOTHESES_PER_TASK = 8  # without whose columns the target is fitted in one task, and which are
-# compared together, unless they have many columns
+# compared together, unless they have many columns,
+MAX_REFITTED_ROWS = 4000  # or more rows than these: then a task takes long by itself
 CLEAR = 0.01  # p-value up to which it is asked whether residuals depend on products of features,
 N_CLEAR = 30  # or that so many would have by chance, if it is less:
 MAX_USED = 20  # of those that the fit uses with any others,
@@ -157,14 +158,12 @@ class Shared:
         return self.inputs.products_with(E)
 
     @cached_property
-    def partners_back(self) -> dict[int, list[int]]:
-        """For each row those that act together with it most."""
-        found = dict[int, list[int]]()
-        if self.results is not None:
-            for row, partners in zip(self.results.rows, self.results.best_partners, strict=True):
-                for partner in partners[partners >= 0].tolist():
-                    found.setdefault(partner, []).append(int(row))
-        return found
+    def partners_back(self) -> tuple[Indices, MembersByNumber]:
+        """Rows, by the number of each partner that they act together with most."""
+        assert self.results is not None
+        entry, place = np.nonzero(self.results.best_partners >= 0)
+        partners = self.results.best_partners[entry, place]
+        return self.results.rows[entry], MembersByNumber(partners)
 
     def __sizeof__(self) -> int:
         """Bytes of the scores alone: Dask keeps what is large on its workers."""
@@ -345,11 +344,14 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
     to_refit = inputs.behind(to_refit)
     used = [numbers[to_refit] for numbers in inputs.hypotheses]
     tested = np.unique(np.concatenate([promising, *used]))
+    size = HYPOTHESES_PER_TASK
+    if inputs.room.folder is None:  # from files each task reads what it shares
+        size = max(1, min(size, MAX_REFITTED_ROWS // inputs.n_rows))
     tasks: list[Task] = []
     room = 0  # for columns in the last task
     for h in tested[tested >= 0].tolist():
         room -= len(entries[h])
-        if not tasks or room < 0 or len(tasks[-1]) == HYPOTHESES_PER_TASK:
+        if not tasks or room < 0 or len(tasks[-1]) == size:
             tasks.append([])
             room = _block_width(inputs) - len(entries[h])
         tasks[-1].append(entries[h])
@@ -581,10 +583,11 @@ def _products_again(shared: Shared, entries: Indices, E: Matrix) -> PartnerProdu
     inputs, results = shared.inputs, shared.results
     assert results is not None
     own = results.rows[entries]
-    back = [partner for row in own.tolist() for partner in shared.partners_back.get(row, [])]
+    rows, by_partner = shared.partners_back
+    back = [rows[by_partner.of(row)[:MAX_AGAIN]] for row in own.tolist()]
     in_fit = inputs.products[np.isin(inputs.products, own).any(axis=1)].ravel()
     best = results.best_partners[entries, : max(1, MAX_AGAIN // len(entries))]
-    every = [best.ravel(), np.array(back[:MAX_AGAIN], dtype=np.intp), in_fit]
+    every = [best.ravel(), np.concatenate(back)[:MAX_AGAIN], in_fit]
     some = np.unique(np.concatenate(every))
     some = some[(some >= 0) & ~np.isin(some, own)]
     return inputs.products_with(E, some[inputs.place_among_partners[some] >= 0])

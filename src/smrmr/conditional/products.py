@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from ..runs.blocks import map_on_threads
 from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, inner_products, row_blocks, span
 from ..types import Indices, Matrix
 from .scores import standardised
@@ -27,15 +28,22 @@ Floats = NDArray[np.floating]
 def product_columns(Z: RowMatrix, pairs: Indices) -> Matrix:
     """Two columns for each pair of rows of Z: its product, and that of their scores as partners."""
     first, second = (Z[side].astype(np.float64, copy=False) for side in pairs.T)
-    scored = partner_scores(first, np.float64) * partner_scores(second, np.float64)
-    return standardised(np.concatenate([first * second, scored]))
+    return np.concatenate([standardised(first * second), _scored_products(first, second)])
 
 
-def all_scaled_scores(Z: RowMatrix, room: Room = IN_MEMORY) -> RowMatrix:
+def _scored_products(first: Matrix, second: Matrix) -> Matrix:
+    """Products of scores as partners."""
+    return standardised(partner_scores(first, np.float64) * partner_scores(second, np.float64))
+
+
+def all_scaled_scores(Z: RowMatrix, room: Room = IN_MEMORY, n_jobs: int | None = 1) -> RowMatrix:
     """Scores of rows of Z as partners, with a mean square of 1, in single precision."""
     found = room.rows(Z.shape, np.float32)
-    for block in row_blocks(Z.shape):
+
+    def put(block: slice) -> None:
         found[block] = scaled_scores(Z[block])
+
+    map_on_threads(put, row_blocks(Z.shape, _width(Z)), n_jobs)
     return found
 
 
@@ -47,7 +55,9 @@ def scaled_scores(Z: Matrix) -> Floats:
     return scores
 
 
-def find_products(Z: RowMatrix, Y: Matrix, scores: RowMatrix = None) -> Indices:
+def find_products(
+    Z: RowMatrix, Y: Matrix, scores: RowMatrix = None, n_jobs: int | None = 1
+) -> Indices:
     """Pairs of rows of Z whose product correlates with the target beyond chance, best first.
 
     RowMatrix of Z are standardised, those of Y are the columns of the target; products are those of
@@ -58,13 +68,15 @@ def find_products(Z: RowMatrix, Y: Matrix, scores: RowMatrix = None) -> Indices:
     """
     p, basis = len(Z), widest_directions(Y)
     bound = _bound(Z.shape[1], len(basis), p * (p - 1) / 2)
-    scores = all_scaled_scores(Z) if scores is None else scores
+    scores = all_scaled_scores(Z, n_jobs=n_jobs) if scores is None else scores
     width = _width(Z)
-    candidates = [
-        start + _candidates(scores[start : start + width], span(scores, start), basis, bound)
-        for start in range(0, p, width)
-    ]
-    return _beyond(Z, np.concatenate(candidates), basis, bound)[:MAX_PRODUCTS]
+
+    def from_row(start: int) -> Indices:
+        own = scores[start : start + width]
+        return start + _candidates(own, span(scores, start), basis, bound)
+
+    candidates = map_on_threads(from_row, range(0, p, width), n_jobs)
+    return _beyond(Z, np.concatenate(candidates), basis, bound, n_jobs)[:MAX_PRODUCTS]
 
 
 def products_with_partners(
@@ -115,12 +127,22 @@ def _candidates(own: Floats, others: RowMatrix, basis: Matrix, bound: float) -> 
     return np.stack([k, best[k, place]], axis=1)
 
 
-def _beyond(Z: RowMatrix, pairs: Indices, basis: Matrix, bound: float) -> Indices:
+def _beyond(
+    Z: RowMatrix, pairs: Indices, basis: Matrix, bound: float, n_jobs: int | None = 1
+) -> Indices:
     """Pairs whose product exceeds the bound, best first, each once; no pairs of features alike."""
-    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
-    n, columns = Z.shape[1], product_columns(Z, pairs)[len(pairs) :]
-    shares = np.sum((columns @ basis.T) ** 2, axis=1) / n
-    inner = np.einsum("ki,ki->k", Z[pairs[:, 0]], Z[pairs[:, 1]])
+    pairs, n = np.unique(np.sort(pairs, axis=1), axis=0), Z.shape[1]
+
+    def compare(some: slice) -> Matrix:
+        first, second = (Z[side] for side in pairs[some].T)
+        inner = np.einsum("ki,ki->k", first, second)
+        first, second = (side.astype(np.float64, copy=False) for side in (first, second))
+        shares = np.sum((_scored_products(first, second) @ basis.T) ** 2, axis=1) / n
+        return np.stack([shares, inner])
+
+    blocks = row_blocks((len(pairs), n), BLOCK)
+    none = np.empty((2, 0))
+    shares, inner = np.concatenate([none, *map_on_threads(compare, blocks, n_jobs)], axis=1)
     alike = np.abs(inner) > MOST_ALIKE * n
     order = np.lexsort((*pairs.T[::-1], -shares))
     return np.asarray(pairs[order[((shares > bound) & ~alike)[order]]])

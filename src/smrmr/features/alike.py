@@ -6,6 +6,7 @@ Then some two of them do, so columns that no chain of such pairs connects are ne
 and linkage has to look only at connected columns.
 """
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ..data.columns import Columns
 from ..data.scaling import unit_columns
 from ..problems import setting, warn
+from ..runs.blocks import map_on_threads
 from ..runs.compiled import compiled
 from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, column_blocks, room_for, span
 from ..runs.work import Work
@@ -22,7 +24,7 @@ from .disjoint_sets import all_roots, larger_sets, root_of
 from .rank_table import RankTable
 
 TIMES_RANKS = 3  # what comparing ranks takes up beside them, at most
-TILE = 2048  # columns that are compared with as many others at a time
+TILE = 1024  # columns that are compared with as many others at a time
 VALUES_RANKED = 2**22  # at a time, so that tall tables need not fit in memory several times over
 FEWEST_RANKED = 16  # columns at a time
 ALL_PAIRS = 30_000  # columns; of more, only those near each other in the table are compared
@@ -54,7 +56,7 @@ def find_alike(
     n_copies = np.bincount(found[0] if leaders is None else leaders, minlength=columns.n_columns)
     with room_for(TIMES_RANKS * 4 * len(which) * columns.n_rows, work.max_memory) as room:
         ranks = _unit_ranks(table, which, work, room)
-        sets = _connected(ranks, min(cuts))
+        sets = _connected(ranks, min(cuts), work.n_jobs)
         _warn_if_raised(sets, min(cuts), n_copies[which])
         large: list[tuple[int, float]] = []
         for members, _ in sets:
@@ -104,27 +106,34 @@ def _width(columns: Columns) -> int:
     return max(FEWEST_RANKED, min(TILE, VALUES_RANKED // columns.n_rows))
 
 
-def _connected(ranks: RowMatrix, cut: float) -> list[tuple[Indices, float]]:
+def _connected(ranks: RowMatrix, cut: float, n_jobs: int | None = 1) -> list[tuple[Indices, float]]:
     """Sets of two or more rows that chains of pairs beyond the cut connect, and that cut.
 
     A set that is too large to be linked is taken apart by a higher cut.
     """
     p = len(ranks)
+    tiles = [
+        (start, other)
+        for start in range(0, p, TILE)
+        for other in range(start, p if p <= ALL_PAIRS else min(p, start + TILE + WINDOW), TILE)
+    ]
     parents = np.arange(p)
-    for start in range(0, p, TILE):
-        last = p if p <= ALL_PAIRS else min(p, start + TILE + WINDOW)
-        for other in range(start, last, TILE):
-            tile = _inner_products(
-                span(ranks, start, start + TILE), span(ranks, other, other + TILE)
-            )
-            if start == other:
-                np.fill_diagonal(tile, 0)
-            if max(tile.max(), -tile.min()) >= cut - ROUNDING:
-                _unite(tile, start, other, cut - ROUNDING, parents)
+    one_at_a_time = Lock()
+
+    def unite(tile: tuple[int, int]) -> None:
+        start, other = tile
+        found = _inner_products(span(ranks, start, start + TILE), span(ranks, other, other + TILE))
+        if start == other:
+            np.fill_diagonal(found, 0)
+        if max(found.max(), -found.min()) >= cut - ROUNDING:
+            with one_at_a_time:  # in any order sets are the same
+                _unite(found, start, other, cut - ROUNDING, parents)
+
+    map_on_threads(unite, tiles, n_jobs)
     found = []
     for members in larger_sets(all_roots(parents)):
         if len(members) > MOST_LINKED and cut + STEP < 1:
-            inner = _connected(ranks[members], cut + STEP)
+            inner = _connected(ranks[members], cut + STEP, n_jobs)
             found += [(members[part], raised) for part, raised in inner]
         else:
             found.append((members, cut))

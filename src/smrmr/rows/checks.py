@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..data.study import Study
 from ..problems import setting, warn
-from ..runs.blocks import one_blas_thread
+from ..runs.blocks import map_on_threads, one_blas_thread
 from ..runs.work import Work
 from .dependence import MATERIAL, Dependence, below_05, row_dependence
 from .repeats import Repeats, repeated_rows
 from .structure import Structure, population_structure
+
+CHECKS: tuple[Callable[[Study], Any], ...] = (repeated_rows, row_dependence, population_structure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +52,7 @@ class RowChecks:
 def check_rows(study: Study, work: Work) -> RowChecks:
     """Look for rows that are not independent, in the order given, and warn of them."""
     with work.stage("rows"), one_blas_thread():
-        checks = RowChecks(repeated_rows(study), row_dependence(study), population_structure(study))
+        checks = RowChecks(*map_on_threads(lambda check: check(study), CHECKS, work.n_jobs))
     if checks.found:
         warn(checks.found)
     return checks

@@ -212,9 +212,13 @@ def room_for(n_bytes: int, max_memory: int) -> Iterator[Room]:
         yield Room(Path(folder))
 
 
-def row_blocks(shape: tuple[int, ...]) -> list[slice]:
-    """Rows that are worked on at a time: as many whether they lie in memory or in a file."""
+def row_blocks(shape: tuple[int, ...], most: int | None = None) -> list[slice]:
+    """Rows that are worked on at a time, at most so many.
+
+    They are as many whether they lie in memory or in a file.
+    """
     width = max(MIN_BLOCK, MAX_BLOCK_VALUES // max(shape[1], 1))
+    width = width if most is None else min(width, most)
     return [slice(start, start + width) for start in range(0, shape[0], width)]
 
 

@@ -103,11 +103,9 @@ class Lasso:
             Residuals of the rows `FitProblem.judged`, (q, rows).
         """
         size = problem.lasso(NONE).size
-        rows, found = problem.judged, np.empty((len(problem.target.values), len(problem.judged)))
-        for fold in problem.folds:
-            known = np.delete(rows, fold)
-            found[:, fold] = _predicted_residuals(problem, size, known, rows[fold])
-        return found
+        return problem.predict_folds(
+            lambda known, new: _predicted_residuals(problem, size, known, new)
+        )
 
 
 def _predicted_residuals(problem: FitProblem, size: int, known: Indices, new: Indices) -> Matrix:

@@ -111,15 +111,15 @@ class Logistic:
         ndarray
             Residuals of the rows `FitProblem.judged`, (1, rows).
         """
-        rows, found = problem.judged, np.empty((1, len(problem.judged)))
         columns, is_class = problem.regressors.features, _classes(problem)
         covariates, allowed = problem.regressors.covariate_basis, problem.allowed(NONE)
-        for fold in problem.folds:
-            known, new = np.delete(rows, fold), rows[fold]
+
+        def residuals(known: Indices, new: Indices) -> Matrix:
             path = follow_path(columns[:, known], is_class[known], covariates[:, known], allowed)
             scores = path.scores(columns[:, new], covariates[:, new])
-            found[0, fold] = _residuals(is_class[new], scores, float(np.std(is_class)))
-        return found
+            return _residuals(is_class[new], scores, float(np.std(is_class)))[None]
+
+        return problem.predict_folds(residuals)
 
 
 class Step(NamedTuple):

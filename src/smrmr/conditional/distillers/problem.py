@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.targets.protocol import TargetColumns
+from ...runs.blocks import map_on_threads
 from ...types import Indices, Mask, Matrix, Vector
 from ..scores import standardised
 from .path_loops import SquaredLoss
@@ -20,6 +21,7 @@ MOST_VALUES = 2**24  # of features in sparse fits; of more, those most associate
 LEAST_IN_FIT = 1000  # which are so many in any case
 MOST_JUDGED = 2000  # rows by which fits are judged
 N_FOLDS = 5  # parts of them, each predicted from the others
+MOST_COPIED = 2**25  # values of columns that folds fitted at the same time copy
 NONE = np.empty(0, np.intp)  # no column left out
 
 
@@ -116,6 +118,8 @@ class FitProblem:
         Number of the first columns that are products of two features.
     cache
         What distillers have worked out, by keys of their own.
+    n_jobs
+        Threads that fits to parts of the rows are shared out to.
 
     Examples
     --------
@@ -132,6 +136,7 @@ class FitProblem:
     scores: Matrix
     n_products: int = 0
     cache: dict[Any, Any] = field(default_factory=dict)
+    n_jobs: int | None = 1
 
     @classmethod
     def of(cls, X: Matrix, y: Vector | Matrix | Mask) -> FitProblem:
@@ -177,6 +182,7 @@ class FitProblem:
             replace(target, values=target.values[:, rows], is_class=is_class),
             self.scores[:, rows],
             self.n_products,
+            n_jobs=self.n_jobs,
         )
 
     @property
@@ -192,6 +198,29 @@ class FitProblem:
         That is because rows are ordered by the target.
         """
         return [np.arange(k, len(self.judged), N_FOLDS) for k in range(N_FOLDS)]
+
+    def predict_folds(self, residuals: Callable[[Indices, Indices], Matrix]) -> Matrix:
+        """Residuals of the rows `judged`, each fold predicted from the other four.
+
+        Parameters
+        ----------
+        residuals
+            Of new rows under a fit to known ones, (q, new): a function of the positions of both.
+
+        Returns
+        -------
+        ndarray
+            Residuals, (q, rows).
+        """
+        rows, folds = self.judged, self.folds
+        at_once = max(1, MOST_COPIED // (len(self.regressors.columns) * len(rows)))
+        parts = map_on_threads(
+            lambda fold: residuals(np.delete(rows, fold), rows[fold]), folds, self.n_jobs, at_once
+        )
+        found = np.empty((len(parts[0]), len(rows)))
+        for fold, part in zip(folds, parts, strict=True):
+            found[:, fold] = part
+        return found
 
     @property
     def n_features(self) -> int:
@@ -235,7 +264,12 @@ class FitProblem:
         Path
             Coefficients at every lambda; its size says whether \|Z\| takes part.
         """
-        linear, with_abs = (self._path("LASSO", size, out) for size in self._sizes)
+        for size in self._sizes:
+            self._loss(size)  # what both share, once
+        n_jobs = self.n_jobs if not len(out) else 1  # others are fitted on threads themselves
+        linear, with_abs = map_on_threads(
+            lambda size: self._path("LASSO", size, out), self._sizes, n_jobs
+        )
         return with_abs if with_abs.least < linear.least else linear
 
     def mcp(self, out: Indices, lasso: Path) -> Path:

@@ -14,11 +14,11 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from smrmr import Recipe, select
 from smrmr.conditional import passes
-from smrmr.conditional.components import CommonPart
+from smrmr.conditional.components import CommonPart, Components
 from smrmr.conditional.partner_products import all_products
 from smrmr.conditional.products import find_products, scaled_scores
 from smrmr.conditional.residuals import find_neighbours
@@ -244,3 +244,25 @@ def test_a_fit_keeps_to_a_limit_of_the_system(tmp_path):
     assert kept.stdout.strip().startswith("[0, 1, 2")
     assert broken.returncode != 0
     assert "emory" in broken.stderr
+
+
+def test_components_without_features_take_little_memory(rng, monkeypatch):
+    """Oracle: QR of the same rows, which holds them several times."""
+    monkeypatch.setattr("smrmr.runs.stored_rows.MAX_BLOCK_VALUES", 2**14)
+    p, n, own = 60, 40_000, np.array([3, 40])
+    Z = standardised(
+        rng.normal(size=(p, n)) + 2 * rng.normal(size=(p, 4)) @ rng.normal(size=(4, n))
+    )
+    components = Components.of(Z, n)
+    tracemalloc.start()
+    found = components.without(own, Z[own])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(found.vectors) == 4
+    assert most < 3 * found.vectors.nbytes
+    loadings = components.loadings[own]
+    others = np.diag(components.values) @ components.vectors - loadings.T @ Z[own] / n
+    expected = np.linalg.qr(others.T)[0].T
+    assert_allclose(found.vectors @ found.vectors.T, np.eye(4), atol=1e-12)
+    assert_allclose(np.abs(np.linalg.det(found.vectors @ expected.T)), 1, rtol=1e-10)
+    assert_array_equal(found.lengths, components.lengths_without(own))

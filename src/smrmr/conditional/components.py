@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve_triangular
 
 from ..runs.stored_rows import (
     RowMatrix,
@@ -45,18 +45,14 @@ class CommonPartByNeed:
     Z: RowMatrix
 
     @property
-    def _now(self) -> CommonPart:
-        return self.components.without(self.features, self.Z[self.features])
-
-    @property
     def vectors(self) -> Matrix:
         """Orthonormal rows, (m, n)."""
-        return self._now.vectors
+        return self.components.without(self.features, self.Z[self.features]).vectors
 
     @cached_property
     def lengths(self) -> Vector:
         """Norm of each feature without them, relative to the whole."""
-        return self._now.lengths
+        return self.components.lengths_without(self.features)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,16 +138,42 @@ class Components:
         if not len(self.values):
             return self.of_all
         inside, n = np.isin(features, self.sample), self.vectors.shape[1]
-        own = self.loadings[features[inside]]
+        own, columns = self.loadings[features[inside]], columns[inside]
+        turned, _ = self._turned_without(own)
+        weights, own_weights = turned.T * self.values, (own @ turned).T / n
+        others = np.empty((len(weights), n))
+        for some in column_blocks(others.shape):
+            others[:, some] = weights @ self.vectors[:, some] - own_weights @ columns[:, some]
+        _make_orthonormal(others)
+        return CommonPart(others, self.lengths_without(features))
+
+    def lengths_without(self, features: Indices) -> Vector:
+        """Norm of each feature without the components of all but some features."""
+        lengths, n = self.of_all.lengths, self.vectors.shape[1]
+        _, gone = self._turned_without(self.loadings[features[np.isin(features, self.sample)]])
+        if gone.shape[1]:
+            lengths = np.sqrt(lengths**2 + np.sum((self.loadings @ gone) ** 2, axis=1) / n)
+        return lengths
+
+    def _turned_without(self, own: Matrix) -> tuple[Matrix, Matrix]:
+        """Directions among components that count without features of these loadings, and others."""
+        n = self.vectors.shape[1]
         values, turned = np.linalg.eigh(np.diag(self.values) - own.T @ own / n)
         is_left = values > _edge(len(self.sample) - len(own), self.n_free)
-        lengths = self.of_all.lengths
-        if not is_left.all():
-            gone = np.sum((self.loadings @ turned[:, ~is_left]) ** 2, axis=1) / n
-            lengths = np.sqrt(lengths**2 + gone)
-        turned = turned[:, is_left]
-        others = (turned.T * self.values) @ self.vectors - (own @ turned).T @ columns[inside] / n
-        return CommonPart(np.ascontiguousarray(np.linalg.qr(others.T)[0].T), lengths)
+        return turned[:, is_left], turned[:, ~is_left]
+
+
+def _make_orthonormal(rows: Matrix) -> None:
+    """Put orthonormal rows that span the same in place of rows that are far from alike.
+
+    By their inner products, so that nothing else is as large; twice, for what rounding leaves.
+    """
+    for _ in range(2):
+        rows /= np.sqrt(np.einsum("ki,ki->k", rows, rows))[:, None]
+        factor = np.linalg.cholesky(rows @ rows.T)
+        to_orthonormal = solve_triangular(factor, np.eye(len(rows)), lower=True)
+        for some in column_blocks(rows.shape):
+            rows[:, some] = to_orthonormal @ rows[:, some]
 
 
 def _edge(p: int, n: int) -> float:

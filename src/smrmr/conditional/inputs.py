@@ -289,8 +289,14 @@ class Inputs:
     def _basis_with(self, common: AnyCommonPart) -> Basis:
         """What columns are freed of: covariates, and what features share."""
         if isinstance(common, CommonPartByNeed):
-            return lambda: np.concatenate([self.covariate_basis, common.vectors])
-        return np.concatenate([self.covariate_basis, common.vectors])
+            return lambda: self._beside_covariates(common.vectors)
+        return self._beside_covariates(common.vectors)
+
+    def _beside_covariates(self, vectors: Matrix) -> Matrix:
+        """Orthonormal rows below those of covariates; without covariates they are not copied."""
+        if not len(self.covariate_basis):
+            return vectors
+        return np.concatenate([self.covariate_basis, vectors])
 
     @cached_property
     def partition_of(self) -> Indices:

@@ -26,7 +26,7 @@ from .statistics import Interactions, PartnerProducts
 
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
-MAX_TASK_VALUES = 2**25  # the same of blocks whose neighbours are found together
+MAX_TASK_VALUES = 2**24  # the same of blocks whose neighbours are found together
 HYPOTHESES_PER_TASK = 8  # without whose columns the target is fitted in one task, and which are
 # compared together, unless they have many columns,
 MAX_REFITTED_ROWS = 4000  # or more rows than these: then a task takes long by itself

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..runs.compiled import compiled_reordering
-from ..runs.stored_rows import RowMatrix, inner_products
+from ..runs.stored_rows import RowMatrix, column_blocks, inner_products
 from ..types import Indices, Mask, Matrix, Vector
 from .components import AnyCommonPart
 from .statistics import Interactions, ResidualPairs
@@ -91,17 +91,17 @@ def find_neighbours(
     p, n = Z.shape
     mine, own = Z[columns], hypothesis_of[columns]
     by_chance = np.sqrt(2 * np.log(2 * p) * n)
-    adjusted, with_common = mine.copy(), list[tuple[slice, AnyCommonPart]]()
-    for some, common in _runs(commons):
+    curved, with_common = inner_products(mine, abs_Z), list[tuple[slice, AnyCommonPart]]()
+    for some, common in _runs(commons):  # from here on `mine` is what is not common
         vectors = common.vectors
         if len(vectors):
             with_common.append((some, common))
+            _make_free_of(vectors, mine[some])
             lengths = np.maximum(common.lengths[columns[some]], MIN_NORM).astype(Z.dtype)
-            adjusted[some] = _free_of(vectors.astype(Z.dtype), mine[some]) / lengths[:, None]
-    correlations = inner_products(adjusted, Z)
+            mine[some] /= lengths[:, None]
+    correlations = inner_products(mine, Z)
     for some, common in with_common:
         correlations[some] /= np.maximum(common.lengths, MIN_NORM).astype(Z.dtype)
-    curved = inner_products(mine, abs_Z)
     inside = (hypothesis_of[products] == own[:, None, None]).any(axis=2)
     correlations[:, : len(products)][inside] = curved[:, : len(products)][inside] = 0.0
     least = LEAST_OF_PENALTY * penalty(p, n) * n
@@ -204,6 +204,18 @@ def _free_of(basis: Matrix, values: Array) -> Array:
     return np.asarray(values - (values @ basis.T) @ basis) if len(basis) else values.copy()
 
 
+def _make_free_of(basis: Matrix, values: Matrix) -> None:
+    """Take from rows what lies in orthonormal rows, in their precision and in place."""
+    if not len(basis):
+        return
+    inner = np.zeros((len(values), len(basis)), values.dtype)
+    blocks = column_blocks((max(len(values), len(basis)), values.shape[1]))
+    for some in blocks:
+        inner += values[:, some] @ basis[:, some].T.astype(values.dtype, copy=False)
+    for some in blocks:
+        values[:, some] -= inner @ basis[:, some].astype(values.dtype, copy=False)
+
+
 @dataclass(frozen=True, eq=False)
 class _Pool:
     """All neighbours of some columns, free of the basis and standardised, a row each.
@@ -218,18 +230,21 @@ class _Pool:
     def of(cls, Z: RowMatrix, linear: Indices, basis: Matrix) -> _Pool:
         names, places = np.unique(linear, return_inverse=True)
         places = places.reshape(linear.shape) - np.count_nonzero(names < 0)
-        others = _free_of(basis, Z[names[names >= 0]].astype(np.float64))
-        return cls(_standardised(others)[0], places)
+        others = Z[names[names >= 0]].astype(np.float64)
+        _make_free_of(basis, others)
+        _standardise(others)
+        return cls(others, places)
 
     def lasso_residuals(self, columns: Matrix, lam: float) -> Matrix:
         """Residuals of columns, free of the basis, given their neighbours."""
         if not len(self.others):
             return columns
-        residuals, lengths = _standardised(columns)
+        residuals, lengths = columns, _standardise(columns)
         most = self.places.shape[1]
         rooms = np.empty((most, most)), np.empty(most, np.bool_), np.empty(most), np.empty(most)
         _take_neighbours_away(residuals, self.others, self.places, lam, *rooms)
-        return np.asarray(residuals * lengths[:, None])
+        residuals *= lengths[:, None]
+        return residuals
 
     def correlate_with(self, target: Array, least: float) -> Mask:
         """Whether each neighbour still correlates with the target by more than `least`."""
@@ -238,10 +253,11 @@ class _Pool:
         return found
 
 
-def _standardised(values: Matrix) -> tuple[Matrix, Vector]:
-    """Rows of mean 0 with variance 1, 0 where there is none, and their standard deviations."""
+def _standardise(values: Matrix) -> Vector:
+    """Give rows of mean 0 a variance of 1, 0 where there is none; their standard deviations."""
     lengths = np.sqrt(_squares(values) / values.shape[1])
-    return values / np.where(lengths > MIN_NORM, lengths, np.inf)[:, None], lengths
+    values /= np.where(lengths > MIN_NORM, lengths, np.inf)[:, None]
+    return np.asarray(lengths)
 
 
 @compiled_reordering
@@ -330,10 +346,13 @@ def _adjust_in_full(
     """
     size, n = basis.shape
     rank = np.full(len(R), size, np.intp)
+    which = np.flatnonzero((linear >= 0).any(axis=1) | (spline >= 0).any(axis=1))
+    if not len(which):
+        return rank
     most = MAX_IN_FULL + (1 + len(KNOTS)) * spline.shape[1]
     room = np.empty((size + min(most, (n - size) // ROWS_PER_REGRESSOR), n))
     room[:size] = basis
-    for k in np.flatnonzero((linear >= 0).any(axis=1) | (spline >= 0).any(axis=1)):
+    for k in which:
         straight, bent = linear[k, linear[k] >= 0], spline[k, spline[k] >= 0]
         regressors = Z[np.concatenate([straight, bent])]
         for column in regressors[: len(straight)]:

@@ -114,6 +114,7 @@ class Spectrum:
     r"""Features and target of a problem by the eigenvectors U of K.
 
     `loadings` are :math:`C = U'Z' / \sqrt n`, (rank, features), and `inside` is U'Y', (rank, q).
+    Of more samples than features U is Z'W, and only W is held.
     """
 
     problem: FitProblem
@@ -126,19 +127,19 @@ class Spectrum:
 
     @cached_property
     def _eigen(self) -> tuple[Vector, Matrix]:
-        """Eigenvalues of K other than 0, and its eigenvectors, (n, rank)."""
+        """Eigenvalues of K other than 0, and its eigenvectors, (n, rank), or W, (p, rank)."""
         p, n = self.scores.shape
         products = products_of_columns if n <= p else products_of_rows
         values, vectors = np.linalg.eigh(products(self.scores, np.arange(p)) / n)
         kept = values > LEAST_EIGENVALUE * max(values[-1], 1.0)
         values, vectors = values[kept], vectors[:, kept]
-        if n <= p:
-            return values, vectors
-        found = np.empty((n, len(values)))
-        for rows, Z in self._parts():
-            np.matmul(Z.T, vectors, out=found[rows])
-        found /= np.sqrt(n * values)
-        return values, found
+        return values, vectors if n <= p else vectors / np.sqrt(n * values)
+
+    @property
+    def _is_tall(self) -> bool:
+        """Whether W is held, not eigenvectors."""
+        p, n = self.scores.shape
+        return bool(n > p)
 
     def _parts(self) -> Iterator[tuple[slice, Matrix]]:
         """Scores of some samples after the other, in double precision."""
@@ -153,15 +154,24 @@ class Spectrum:
     @cached_property
     def loadings(self) -> Matrix:
         """Features by eigenvectors."""
+        n = self.scores.shape[1]
+        if self._is_tall:
+            return np.asarray((self._eigen[1] * (self.values * np.sqrt(n))).T)
         total = np.zeros((len(self.values), len(self.scores)))
         for rows, Z in self._parts():
             total += self._eigen[1][rows].T @ Z.T
-        return np.asarray(total / np.sqrt(self.scores.shape[1]))
+        return np.asarray(total / np.sqrt(n))
 
     @cached_property
     def inside(self) -> Matrix:
         """Target by eigenvectors, (rank, q)."""
-        return np.asarray(self._eigen[1].T @ self.problem.target.values.T)
+        Y = self.problem.target.values
+        if not self._is_tall:
+            return np.asarray(self._eigen[1].T @ Y.T)
+        total = np.zeros((len(self.scores), len(Y)))
+        for rows, Z in self._parts():
+            total += Z @ Y[:, rows].T
+        return np.asarray(self._eigen[1].T @ total)
 
     @cached_property
     def outside(self) -> Matrix:
@@ -170,7 +180,13 @@ class Spectrum:
 
     def expanded(self, inside: Matrix) -> Matrix:
         """Rows of samples from coordinates in the eigenvectors."""
-        return np.asarray((self._eigen[1] @ inside).T)
+        weights = (self._eigen[1] @ inside).T
+        if not self._is_tall:
+            return np.asarray(weights)
+        found = np.empty((len(weights), self.scores.shape[1]))
+        for rows, Z in self._parts():
+            found[:, rows] = weights @ Z
+        return found
 
     @cached_property
     def lams(self) -> Vector:
@@ -281,7 +297,7 @@ class Spectrum:
             return np.asarray(residuals[:, rows] / (1 - (shrunk.sum() + 1) / n))
         found = np.empty_like(residuals)
         for fold in self.problem.folds:
-            U = self._eigen[1][fold]
+            U = self.scores[:, fold].T @ self._eigen[1] if self._is_tall else self._eigen[1][fold]
             left = np.eye(len(fold)) - (U * shrunk) @ U.T - 1 / n
             found[:, fold] = np.linalg.solve(left, residuals[:, fold].T).T
         return found

@@ -30,7 +30,7 @@ from .partner_products import all_products, some_products
 from .products import MAX_PRODUCTS, find_products, product_columns, scaled_scores
 from .residuals import Basis, Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
-from .scores import LEAST_SPREAD, adjusted_for, draw_tie_breakers, standardised
+from .scores import adjusted_for, draw_tie_breakers, standardised
 from .statistics import Interactions, PartnerProducts, Statistic, needs_partners
 from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
@@ -160,31 +160,13 @@ class Inputs:
         """Absolute values of `Z`, standardised, in single precision."""
         if isinstance(self.Z, np.ndarray):
             return standardised(np.abs(self.scores32))
-        return RowsView(self.Z, np.dtype(np.float32), change=self._standardised_sizes)
-
-    def _standardised_sizes(self, rows: NDArray[np.float32], places: Any) -> NDArray[np.float32]:
-        """Absolute values of the rows at these places, standardised in the same way."""
-        mean, spread = (values[places] for values in self._abs_scale)
-        found = np.abs(rows)
-        found -= mean
-        found /= spread
-        return found
-
-    @cached_property
-    def _abs_scale(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Means of absolute scores and their standard deviations, infinite where there is none."""
-        found = np.empty((2, len(self.Z), 1), np.float32)
-        for some in row_blocks(self.Z.shape):
-            sizes = np.abs(self.scores32[some])
-            found[0, some] = sizes.mean(axis=1, keepdims=True)
-            spread = (sizes - found[0, some]).std(axis=1, keepdims=True)
-            found[1, some] = np.where(spread > LEAST_SPREAD, spread, np.inf)
-        return found[0], found[1]
+        blocks = row_blocks(self.Z.shape)
+        return self.room.gather(standardised(np.abs(self.scores32[some])) for some in blocks)
 
     def prepare_for_workers(self) -> None:
         """Work out now what every worker would work out for itself from the files."""
         if self.room.folder is not None:
-            _ = self._abs_scale, self.row_sizes
+            _ = self.abs_scores32, self.row_sizes
 
     @cached_property
     def row_scale(self) -> Vector:

@@ -119,7 +119,7 @@ class StoredRows:
 
 @dataclass(frozen=True, eq=False)
 class RowsView:
-    """Rows of another matrix that are chosen, and changed, when they are read.
+    """Rows of another matrix that are chosen when they are read.
 
     Attributes
     ----------
@@ -129,14 +129,11 @@ class RowsView:
         Type of the rows that are asked for.
     which
         Positions of these; None for all of them.
-    change
-        Makes them of rows of the other matrix and an index of where they stand there.
     """
 
     rows: Any
     dtype: np.dtype[Any]
     which: Indices | None = None
-    change: Callable[[Array, Any], Array] | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -152,8 +149,7 @@ class RowsView:
         if isinstance(which, int | np.integer):
             return self[np.array([which])][0]
         places = which if self.which is None else self.which[which]
-        values = np.asarray(self.rows[places], self.dtype)
-        return values if self.change is None else self.change(values, places)
+        return np.asarray(self.rows[places], self.dtype)
 
 
 RowMatrix: TypeAlias = Any

@@ -117,6 +117,24 @@ def test_the_answer_is_that_in_memory(kind, rng, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_few_hypotheses_are_tested_again_together_where_components_are_large(rng, monkeypatch):
+    X, y = table(rng)
+    seen = []
+    monkeypatch.setattr(
+        "smrmr.conditional.controller.refits",
+        lambda *given: seen.append(given) or passes.refits(*given),
+    )
+    select(X, y, rng=0)
+    n_values = seen[0][0].components.vectors.size
+    assert n_values >= len(y)
+    every = passes.refits(*seen[0])
+    assert max(map(len, every)) > 2
+    monkeypatch.setattr(passes, "MAX_TASK_VALUES", 2 * n_values + 1)
+    few = passes.refits(*seen[0])
+    assert max(map(len, few)) == 2
+    assert [h.tolist() for task in few for h in task] == [h.tolist() for t in every for h in t]
+
+
 def test_nothing_is_left_after_an_error(rng, tmp_path, monkeypatch):
     X, y = table(rng)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

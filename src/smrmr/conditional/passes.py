@@ -26,7 +26,8 @@ from .statistics import Interactions, PartnerProducts
 
 MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
-MAX_TASK_VALUES = 2**24  # the same of blocks whose neighbours are found together
+MAX_TASK_VALUES = 2**24  # the same of what a task holds: columns whose neighbours are found
+# together, or components without each of its hypotheses
 HYPOTHESES_PER_TASK = 8  # without whose columns the target is fitted in one task, and which are
 # compared together, unless they have many columns,
 MAX_REFITTED_ROWS = 4000  # or more rows than these: then a task takes long by itself
@@ -344,14 +345,15 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
     to_refit = inputs.behind(to_refit)
     used = [numbers[to_refit] for numbers in inputs.hypotheses]
     tested = np.unique(np.concatenate([promising, *used]))
-    size = HYPOTHESES_PER_TASK
+    held = inputs.components.vectors.size
+    size = min(HYPOTHESES_PER_TASK, MAX_TASK_VALUES // max(1, held))
     if inputs.room.folder is None:  # from files each task reads what it shares
         size = max(1, min(size, MAX_REFITTED_ROWS // inputs.n_rows))
     tasks: list[Task] = []
     room = 0  # for columns in the last task
     for h in tested[tested >= 0].tolist():
         room -= len(entries[h])
-        if not tasks or room < 0 or len(tasks[-1]) == size:
+        if not tasks or room < 0 or len(tasks[-1]) >= size:
             tasks.append([])
             room = _block_width(inputs) - len(entries[h])
         tasks[-1].append(entries[h])

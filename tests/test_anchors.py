@@ -10,7 +10,7 @@ import oracles
 import smrmr
 from columns import frame, variables
 from smrmr.data.ranks import begins_run
-from smrmr.measures import ProjectionCorrelation, as_measure, projection
+from smrmr.measures import ProjectionCorrelation, as_measure, projection, projection_parts
 from smrmr.measures import projection_loops as loops
 from smrmr.measures.projection_parts import spread_anchors
 from smrmr.settings import write_setting
@@ -27,11 +27,13 @@ def literal(x, y, anchors):
 
 
 @quiet
-@pytest.mark.parametrize("path", ["bit sets", "sweep", "sweep of few levels"])
+@pytest.mark.parametrize("path", ["bit sets", "sweep", "sweep of few levels", "matrices"])
 def test_some_anchors_equal_slices_of_the_tensor(path, rng, monkeypatch):
     """Oracle: the literal tensor, on every pair of kinds of columns, and for vectors."""
     monkeypatch.setattr(projection, "BIT_SET_PARTNERS", 1 if path == "bit sets" else 10**6)
     monkeypatch.setattr(projection, "BIT_SET_ROWS", 0)
+    if path != "matrices":
+        monkeypatch.setattr(projection_parts, "FEW_SIGNS", 0)
     if path == "sweep of few levels":
         monkeypatch.setattr(projection, "TABLE_LEVELS", 1)
     X = frame(19, rng, copies=1)

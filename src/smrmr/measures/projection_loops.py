@@ -29,28 +29,23 @@ AT_ONCE = 8  # words of a bit set that lie in one line of the processor's cache
 MAX_SEEN = 2**20  # words of bit sets of all anchors that are put together at a time
 
 
-@compiled
 def rank_rows(starts: Array, order: Array) -> tuple[Array, Array, Array]:
     """Return `below`, `through` and the number of distinct values of each row.
 
     `order` sorts a row, and `starts` says which of the values in that order begin a run of ties.
     """
-    below, through = np.empty(order.shape, np.int32), np.empty(order.shape, np.int32)
-    levels = np.empty(len(order), np.int64)
-    n = order.shape[1]
-    for k in range(len(order)):
-        start, distinct = 0, 0
-        while start < n:
-            stop = start + 1
-            while stop < n and not starts[k, stop]:
-                stop += 1
-            for t in range(start, stop):
-                below[k, order[k, t]] = start
-                through[k, order[k, t]] = stop
-            distinct += 1
-            start = stop
-        levels[k] = distinct
-    return below, through, levels
+    n, place = order.shape[1], np.arange(order.shape[1], dtype=np.int32)
+    below = np.empty(order.shape, np.int32)
+    if starts.all():
+        np.put_along_axis(below, order, place[None], axis=1)
+        return below, below + np.int32(1), np.full(len(order), n)
+    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
+    np.put_along_axis(below, order, first, axis=1)
+    end = np.full_like(first, n)
+    np.copyto(end[:, :-1], place[1:], where=starts[:, 1:])
+    np.minimum.accumulate(end[:, ::-1], axis=1, out=end[:, ::-1])
+    through = np.take_along_axis(end, below, axis=1)
+    return below, through, 1 + np.count_nonzero(starts[:, 1:], axis=1)
 
 
 @compiled

@@ -5,7 +5,7 @@ All sums over samples r, the anchors of the angles, are over the `anchors` alone
 """
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from ..types import Indices, Matrix, Vector
 from . import projection_loops as loops
+
+FEW_ROWS = 256  # up to here matrices of signs are multiplied, sooner than loops are compiled,
+FEW_SIGNS, FEW_PRODUCTS = 2**20, 2**25  # where there are so few of both
 
 
 @lru_cache(maxsize=16)
@@ -31,7 +34,7 @@ def spread_anchors(n_rows: int, n_anchors: int) -> Indices:
 
 @dataclass(eq=False)
 class Ranked:
-    """Columns with many levels, as ranks, and with `bit_sets` also as those of every anchor."""
+    """Columns with many levels, as ranks, and with `bit_sets` as those of every anchor."""
 
     columns: Indices
     ranks: loops.Ranks
@@ -39,20 +42,32 @@ class Ranked:
     anchors: Indices
     bit_sets: bool
     signs: NDArray[np.int32] = field(init=False)  # sum over i of sign(x_i - x_r)
-    planes: NDArray[np.uint64] | None = field(default=None, init=False)
     u: Vector = field(init=False)
     energies: Vector = field(init=False)
+    _planes: NDArray[np.uint64] | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        n, (order, below, through) = self.n_rows, self.ranks
+        n, (_, below, through) = self.n_rows, self.ranks
         self.signs = (np.int32(n) - below - through).take(self.anchors, axis=1)
         signs = self.signs.astype(np.float64)
         untied = n - (through - below).take(self.anchors, axis=1).astype(np.float64)
         cross = ((n * untied - signs**2) ** 2).sum(axis=1)
         self.u = (signs**2).sum(axis=1)
         self.energies = bracket(cross, self.u, self.u, n, len(self.anchors))
-        if self.bit_sets:
-            self.planes = loops.bit_planes(order, through, self.anchors, self.tied)
+
+    def planes(self) -> NDArray[np.uint64]:
+        """Bit sets of the samples below every anchor, kept; threads do not wait for each other."""
+        if self._planes is None:
+            order, _, through = self.ranks
+            self._planes = loops.bit_planes(order, through, self.anchors, self.tied)
+        return np.asarray(self._planes)
+
+    @cached_property
+    def signs_around(self) -> NDArray[np.float32]:
+        """Sign of x_i - x_r for every anchor r: (anchors, columns, rows)."""
+        below = self.ranks[1]
+        own = below.take(self.anchors, axis=1).T[:, :, None]
+        return np.asarray(np.sign(below - own), np.float32)
 
     @property
     def n_rows(self) -> int:
@@ -65,12 +80,21 @@ class Ranked:
         return 2, self.tied
 
     def cross(self, other: "Ranked", out: Matrix) -> None:
-        """Fill `out` with the sums over anchors, of every pair of columns of two parts."""
-        if self.planes is not None and other.planes is not None and self.tied == other.tied:
-            planes = self.planes, self.signs, other.planes, other.signs
-            loops.cross_bits(*planes, self.n_rows, self is other, out)
+        """Fill `out` with the sums over anchors, of every pair of columns of two parts.
+
+        These are whole numbers, and the same in whatever way they are counted.
+        """
+        n, (k, m) = self.n_rows, out.shape
+        signs = len(self.anchors) * n  # of a column
+        if n <= FEW_ROWS and max(k, m) * signs <= FEW_SIGNS and k * m * signs <= FEW_PRODUCTS:
+            both = self.signs_around @ other.signs_around.transpose(0, 2, 1)
+            apart = self.signs.T[:, :, None] * other.signs.T[:, None]
+            out[:] = ((n * both.astype(np.float64) - apart) ** 2).sum(axis=0)
+        elif self.bit_sets and other.bit_sets and self.tied == other.tied:
+            planes = self.planes(), self.signs, other.planes(), other.signs
+            loops.cross_bits(*planes, n, self is other, out)
         else:
-            chosen = anchor_mask(self.anchors, self.n_rows)
+            chosen = anchor_mask(self.anchors, n)
             loops.sweep(
                 self.ranks, other.ranks, chosen, self.tied or other.tied, self is other, out
             )

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import oracles
 import smrmr
 from columns import NOMINAL, NUMERIC, frame, variables
-from smrmr.measures import HSIC, MEASURES, hsic, projection
+from smrmr.measures import HSIC, MEASURES, contingency, hsic, projection
 from smrmr.measures.coding_loops import code_small_integers
 from thinned import thinned
 
@@ -521,7 +521,9 @@ def test_few_small_whole_numbers_are_coded(rng):
     """Oracle: numpy's unique. Rows may begin anywhere; one of another kind changes none of them."""
     rows = rng.integers(0, 9, size=(6, 40)) + np.array([0, -7, 0.1, 1e6, 0.3, 2])[:, None]
     others = np.stack([rng.normal(size=40), rng.integers(0, 40, 40) * 1.0, rows[0] + 0.5 * rows[1]])
-    for table in (rows, others, np.concatenate([others, rows]), 2e306 * others):
+    bytes_ = rng.integers(-2, 3, size=(6, 40)).astype(np.int8)
+    bytes_[::2] *= 2  # with numbers between that are no levels
+    for table in (rows, others, np.concatenate([others, rows]), 2e306 * others, bytes_):
         codes, counts, levels = code_small_integers(table, 9)
         for row, code, count, level in zip(table, codes, counts, levels, strict=True):
             found, expected, sizes = np.unique(row, return_inverse=True, return_counts=True)
@@ -530,6 +532,18 @@ def test_few_small_whole_numbers_are_coded(rng):
             if few:
                 assert_array_equal(code, expected)
                 assert_array_equal(count[:level], sizes)
+
+
+def test_genotypes_are_counted_as_other_levels_are(rng, monkeypatch):
+    """Oracle: contingency tables by matrix products; also of anchors alone, from 5,000 rows on."""
+    for n, y in ((300, 2), (300, 4), (5000, 2)):
+        X, y = rng.integers(0, 3, (n, 20)).astype(np.int8), rng.integers(0, y, n)
+        found = []
+        for many in (10**9, 0):
+            monkeypatch.setattr(contingency, "MANY_VALUES", many)
+            found.append(smrmr.relevance(X, y, target="classes"))
+        assert_array_equal(*found)
+        assert found[0].max() > 0
 
 
 def test_bad_kernels_are_refused(rng):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runs.compiled import compiled
+from ..runs.compiled import compiled, compiled_inside
 
 Array = NDArray[Any]
 
@@ -45,7 +45,11 @@ def _code(values: Array, seen: Array, codes: Array, counts: Array, levels: Array
         for i in range(len(row)):
             low = row[i] if row[i] < low else low
             high = row[i] if row[i] > high else high
-        if not np.float64(high) - np.float64(low) < SPAN:
+        span = np.float64(high) - np.float64(low)
+        if not span < SPAN:
+            continue
+        if span < counts.shape[1]:
+            levels[k] = _code_narrow(row, low, np.int64(span) + 1, seen, codes[k], counts[k])
             continue
         for c in range(SPAN):
             seen[c] = 0
@@ -64,3 +68,34 @@ def _code(values: Array, seen: Array, codes: Array, counts: Array, levels: Array
                 levels[k] += 1
         for i in range(len(row)):
             codes[k, i] = seen[np.int64(row[i] - low)]
+
+
+@compiled_inside
+def _code_narrow(row: Array, low: Any, span: Any, seen: Array, codes: Array, counts: Array) -> Any:
+    """The same of a row in so narrow a range that every whole number in it may be a level.
+
+    Its loops are what a processor does for many samples at once. Levels are returned, 0 for none.
+    """
+    c: Any
+    level: Any
+    for i in range(len(row)):
+        codes[i] = np.uint8(np.int64(row[i] - low))
+    if row.itemsize > 1:  # else these are whole numbers anyway
+        n_broken = 0
+        for i in range(len(row)):
+            n_broken += np.float64(row[i]) != np.float64(low) + np.float64(codes[i])
+        if n_broken > 0:
+            return 0
+    level = 0
+    for c in range(span):
+        found, place = np.int32(0), np.uint8(c)
+        for i in range(len(codes)):
+            found += np.int32(codes[i] == place)
+        if found > 0:
+            counts[level] = found
+            seen[c] = level
+            level += 1
+    if level < span:  # numbers between are no levels
+        for i in range(len(codes)):
+            codes[i] = seen[codes[i]]
+    return level

@@ -9,38 +9,46 @@ from numpy.typing import NDArray
 
 from ..data.columns import class_count_band
 from ..types import Indices, Matrix, Vector
-from .level_loops import cross_coded_ranked
+from .level_loops import count_together, cross_coded_ranked
 from .projection_parts import Ranked, anchor_mask, bracket, product_on_slice
 
+MOST_COUNTED = 16  # entries of a table that are counted one by one, of one column with others,
+MANY_VALUES = 2**18  # if these have so many values that the loop is worth compiling
 TABLE_ENTRIES = 2**20  # of the contingency tables of a column with all others, at a time
 
 
 @dataclass(eq=False)
 class Coded:
-    """Columns with few levels, ordered, or with classes, nominal: the level of every sample."""
+    """Columns with few levels, ordered, or with classes, nominal: the level of every sample.
+
+    `counts` are the samples of every level, (columns, levels), worked out if they are not at hand.
+    """
 
     columns: Indices
     codes: NDArray[np.integer[Any]]
     nominal: bool
     anchors: Indices
-    counts: NDArray[np.int64] = field(init=False)  # samples of every level
+    counts: NDArray[np.int64] = None  # type: ignore[assignment]
     u: Vector = field(init=False)
     energies: Vector = field(init=False)
 
     def __post_init__(self) -> None:
-        n, n_levels = self.n_rows, int(self.codes.max()) + 1
-        self.counts = _level_counts(self.codes, n_levels)
-        held = self.counts
+        n = self.n_rows
+        if self.counts is None:
+            self.counts = _level_counts(self.codes, int(self.codes.max()) + 1)
+        held, n_levels = self.counts, self.counts.shape[1]
         if len(self.anchors) < n:
             held = _level_counts(self.codes.take(self.anchors, axis=1), n_levels)
         counts = self.counts.astype(np.float64)
         if self.nominal:
             others = (counts**2).sum(axis=1, keepdims=True) - counts**2
             self.u = (held * (2 * others + (n - counts) ** 2)).sum(axis=1) / 3
+            own = _self_terms(self, held)
         else:
-            before = np.cumsum(counts, axis=1) - counts
-            self.u = (held * (n - 2 * before - counts) ** 2).sum(axis=1)
-        energies = bracket(_self_terms(self, held), self.u, self.u, n, len(self.anchors))
+            squares = (n + counts - 2 * np.cumsum(counts, axis=1)) ** 2  # of the sums of signs
+            self.u = (held * squares).sum(axis=1)
+            own = (held * (n * (n - counts) - squares) ** 2).sum(axis=1)
+        energies = bracket(own, self.u, self.u, n, len(self.anchors))
         self.energies = np.where(counts.max(axis=1) == n, 0.0, energies)
 
     @property
@@ -94,7 +102,7 @@ def _cross_coded(a: Coded, b: Coded, out: Matrix) -> None:
 
 
 def _self_terms(coded: Coded, held: NDArray[np.int64]) -> Vector:
-    """Cross term of every coded column with itself; `held` counts the anchors of each level."""
+    """Cross term of every column of classes with itself; `held` counts anchors of each class."""
     out, diagonal = np.empty(len(held)), np.eye(held.shape[1])[:, None, :, None]
     step = max(1, TABLE_ENTRIES // diagonal.size)
     for start in range(0, len(out), step):
@@ -102,7 +110,7 @@ def _self_terms(coded: Coded, held: NDArray[np.int64]) -> Vector:
         counts = coded.counts[some, :, None].astype(np.float64)
         v = coded.n_rows * diagonal * counts - coded.counts[some].T[:, :, None, None] * counts
         anchors = diagonal * held[some, :, None]
-        out[some] = _cross_terms(v, anchors, coded.nominal, coded.nominal)[:, 0]
+        out[some] = _cross_terms(v, anchors, True, True)[:, 0]
     return out
 
 
@@ -117,8 +125,13 @@ def _tables(
     a: tuple[NDArray[Any], NDArray[Any]], b: tuple[NDArray[Any], NDArray[Any]]
 ) -> NDArray[np.float64]:
     """Contingency tables of all pairs, by level, column, level and column."""
-    left, right = (_indicators(codes, counts.shape[1]) for codes, counts in (a, b))
     shape = *a[1].shape[::-1], *b[1].shape[::-1]
+    if shape[1] == 1 and shape[0] * shape[2] <= MOST_COUNTED and b[0].size >= MANY_VALUES:
+        tables = np.empty((shape[3], shape[0], shape[2]))
+        codes, other = (np.ascontiguousarray(one, np.uint8) for one in (b[0], a[0][0]))
+        count_together(codes, other, tables)
+        return tables.transpose(1, 2, 0)[:, None]
+    left, right = (_indicators(codes, counts.shape[1]) for codes, counts in (a, b))
     return (left @ right.T).astype(np.float64).reshape(shape)
 
 

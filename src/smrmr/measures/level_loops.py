@@ -60,3 +60,18 @@ def cross_coded_ranked(
                 term = value[t] / 3.0 if nominal else value[t] * value[t]
                 total += chosen[order[l, t]] * term
             out[k, l] = total
+
+
+@compiled
+def count_together(codes: Array, other: Array, tables: Array) -> None:
+    """Count samples by the levels of each column and of one other: ``tables[column, other, own]``.
+
+    Levels are compared, many samples at once, in place of one count after the other.
+    """
+    for k in range(len(codes)):
+        for a in range(tables.shape[1]):
+            for b in range(tables.shape[2]):
+                found, first, second = np.int32(0), np.uint8(a), np.uint8(b)
+                for i in range(len(other)):
+                    found += np.int32((other[i] == first) & (codes[k, i] == second))
+                tables[k, a, b] = found

@@ -135,7 +135,7 @@ class ProjectionCorrelation(Measure):
 def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]:
     """Columns with few levels coded, others ranked: without ties, and with ties."""
     n = block.n_rows
-    codes, _, levels = code_small_integers(block.values, TABLE_LEVELS)
+    codes, counts, levels = code_small_integers(block.values, TABLE_LEVELS)
     few, rest = levels > 0, np.flatnonzero(levels == 0)
     parts: list[Part] = []
     if rest.size:
@@ -146,11 +146,15 @@ def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]
         below, through, distinct = loops.rank_rows(starts, order)
         many = distinct > min(TABLE_LEVELS, n - 1)
         for k, ranks in zip(rest[~many], below[~many], strict=True):
-            few[k], codes[k] = True, np.unique(ranks, return_inverse=True)[1]
+            _, codes[k], sizes = np.unique(ranks, return_inverse=True, return_counts=True)
+            few[k], levels[k], counts[k, : len(sizes)] = True, len(sizes), sizes
         for tied, rows in ((False, many & (distinct == n)), (True, many & (distinct < n))):
             if rows.any():
                 ranked = order[rows], below[rows], through[rows]
                 parts.append(Ranked(block.columns[rest[rows]], ranked, tied, anchors, bit_sets))
     if few.any():
-        parts.append(Coded(block.columns[few], codes[few], nominal=False, anchors=anchors))
+        columns, n_levels = block.columns, int(levels.max())
+        if not few.all():
+            columns, codes, counts = columns[few], codes[few], counts[few]
+        parts.append(Coded(columns, codes, False, anchors, counts[:, :n_levels]))
     return parts

@@ -21,10 +21,14 @@ from smrmr.rows.checks import check_rows
 from smrmr.rows.dependence import below_05, row_dependence
 from smrmr.rows.repeats import repeated_rows
 from smrmr.rows.similarity import (
+    ByDistance,
+    ByLag,
+    RowSimilarity,
+    Sums,
     chance_of_product,
     distance_bins,
+    lag_bins,
     permutation_moments,
-    row_similarity,
     smoothed,
 )
 from smrmr.rows.structure import population_structure
@@ -64,7 +68,7 @@ def test_moments_are_those_of_all_permutations(rng):
     """Oracle: all 720 permutations of six rows."""
     A, B = symmetric(rng, 6), symmetric(rng, 6)
     sums = [np.sum(A * B[np.ix_(order, order)]) for order in map(list, permutations(range(6)))]
-    mean, sd = permutation_moments(A, B)
+    mean, sd = permutation_moments(Sums.of(A), Sums.of(B))
     np.testing.assert_allclose([mean, sd], [np.mean(sums), np.std(sums)], rtol=1e-10)
 
 
@@ -74,7 +78,7 @@ def test_rows_in_order_have_a_bin_per_lag():
     lags = np.abs(np.subtract.outer(np.arange(8), np.arange(8)))
     assert (bins.diagonal() == -1).all()
     for lag in range(1, 8):
-        assert len(set(bins[lags == lag])) == 1
+        assert set(bins[lags == lag]) == {lag_bins(8)[lag - 1]}
     assert (bins[lags == 1] == 0).all()
     assert (bins[lags == 2] == 1).all()
     assert bins.max() <= 4  # 28 pairs, some 8 in each
@@ -84,9 +88,26 @@ def test_rows_in_order_have_a_bin_per_lag():
 def test_rows_in_order_are_binned_as_rows_in_space(n):
     """Oracle: the same places with a second coordinate that is 0, whose distances are ranked."""
     order = np.arange(n, dtype=np.float64)[:, None] + 3
-    np.testing.assert_array_equal(
-        distance_bins(order), distance_bins(np.hstack([order, 0 * order]))
-    )
+    bins = distance_bins(np.hstack([order, 0 * order]))
+    np.testing.assert_array_equal(lag_bins(n), bins[0, 1:])
+
+
+def test_lags_say_of_rows_in_order_what_the_matrices_do(rng):
+    """Oracle: the same similarity and its means as matrices, whose sums and powers are literal."""
+    n, basis = 37, np.linalg.qr(rng.standard_normal((37, 3)))[0].T
+    similar = RowSimilarity.of(rng.standard_normal((5, n)).cumsum(axis=1), basis)
+    other = RowSimilarity.of(rng.standard_normal((4, n)), basis)
+    by_lag = ByLag.of(similar)
+    by_distance = ByDistance.of(similar, np.arange(n, dtype=np.float64)[:, None])
+    np.testing.assert_allclose(similar.sums, Sums.of(similar.matrix), rtol=1e-9)
+    for ask in (
+        lambda smooth: smooth.sums,
+        lambda smooth: smooth.nearest,
+        lambda smooth: smooth.cubes,
+        lambda smooth: smooth.times(other),
+        lambda smooth: chance_of_product(smooth, other),
+    ):
+        np.testing.assert_allclose(ask(by_lag), ask(by_distance), rtol=1e-9)
 
 
 def test_smoothing_takes_means_of_bins(rng):
@@ -106,7 +127,7 @@ def test_residuals_of_independent_rows_are_not_alike(rng):
     residuals = rng.standard_normal((40_000, n))
     residuals -= residuals @ Q @ Q.T
     residuals /= np.sqrt((n - Q.shape[1]) / n)
-    found = row_similarity(residuals, Q[:, 1:].T)
+    found = RowSimilarity.of(residuals, Q[:, 1:].T).matrix
     assert np.abs(found).max() < 0.05
     assert np.abs(residuals.T @ residuals / len(residuals) - np.eye(n)).max() > 0.2
 
@@ -115,15 +136,16 @@ def test_chances_are_those_of_permutations(rng):
     """Oracle: how often random orders of rows have as large a sum, for 30 rows of one column."""
     e = rng.standard_normal(30)
     e = (e - e.mean()) / e.std()
-    K = np.outer(e, e)
-    np.fill_diagonal(K, 0.0)
-    A = 0.6 ** np.abs(np.subtract.outer(np.arange(30), np.arange(30)))
-    np.fill_diagonal(A, 0.0)
+    alike = RowSimilarity(e[None], np.ones(1))
+    means = 0.6 ** np.arange(30.0)
+    means[0] = 0.0
+    A = means[np.abs(np.subtract.outer(np.arange(30), np.arange(30)))]
     orders = [rng.permutation(30) for _ in range(4000)]
-    sums = np.array([np.sum(A * K[np.ix_(order, order)]) for order in orders])
+    sums = np.array([np.sum(A * alike.matrix[np.ix_(order, order)]) for order in orders])
     for share in (0.1, 0.03, 0.01):
         order = orders[np.argsort(-sums)[int(share * 4000)]]
-        assert chance_of_product(A, K[np.ix_(order, order)]) == pytest.approx(share, rel=0.4)
+        in_this_order = RowSimilarity(e[None, order], np.ones(1))
+        assert chance_of_product(ByLag(means), in_this_order) == pytest.approx(share, rel=0.4)
 
 
 # rows in order and in space

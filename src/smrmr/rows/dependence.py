@@ -13,13 +13,7 @@ from ..data.targets.protocol import Target, TargetColumns
 from ..layers.credible_sets import orthonormal
 from ..types import Indices, Matrix
 from .sample import sampled
-from .similarity import (
-    chance_of_product,
-    distance_bins,
-    permutation_moments,
-    row_similarity,
-    smoothed,
-)
+from .similarity import RowSimilarity, chance_of_product, permutation_moments, smooth
 
 MAX_ROWS, MAX_COLUMNS = 1000, 500  # rows and columns that are looked at
 MIN_ROWS = 20  # with fewer there is nothing to see
@@ -107,21 +101,20 @@ def _along(name: str, study: Study, places: Matrix) -> Dependence | None:
     )
     if not (len(E) and len(Z)):
         return None
-    return _compared(
-        name, row_similarity(E, of_target), row_similarity(Z, of_features), places[rows]
-    )
+    similar = RowSimilarity.of(E, of_target), RowSimilarity.of(Z, of_features)
+    return _compared(name, *similar, places[rows])
 
 
-def _compared(name: str, of_target: Matrix, of_features: Matrix, places: Matrix) -> Dependence:
-    bins = distance_bins(places)
-    nearest = bins == 0
-    smooth_target, smooth_features = smoothed(of_target, bins), smoothed(of_features, bins)
-    by_chance = permutation_moments(smooth_features, of_target)[0]
-    product = float(np.sum(smooth_features * of_target)) - by_chance
+def _compared(
+    name: str, of_target: RowSimilarity, of_features: RowSimilarity, places: Matrix
+) -> Dependence:
+    smooth_target, smooth_features = smooth(of_target, places), smooth(of_features, places)
+    by_chance = permutation_moments(smooth_features.sums, of_target.sums)[0]
+    product = smooth_features.times(of_target) - by_chance
     return Dependence(
         along=name,
-        target=float(of_target[nearest].mean()),
-        features=float(of_features[nearest].mean()),
+        target=smooth_target.nearest,
+        features=smooth_features.nearest,
         inflation=max(1 + product / len(places), ROUNDING),
         p_target=chance_of_product(smooth_features, of_target),
         p_features=chance_of_product(smooth_target, of_features),

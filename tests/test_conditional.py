@@ -124,6 +124,20 @@ def p_of_permutations(statistic, n, rng, n_draws=10_000):
     return covariance_tail(covariance_of_ranks(drawn, *rank_table(statistic, n)), n, statistic)
 
 
+@pytest.mark.parametrize("n", [2, 31, 32, 33, 64, 65, 200])
+def test_every_sample_counts_those_below_it(n, rng):
+    """Oracle: all pairs of samples, one by one, before and after words of bits are full."""
+    ranks = np.array([np.arange(n), np.arange(n)[::-1], rng.permutation(n)])
+    signs = np.sign(np.subtract.outer(np.arange(n), np.arange(n)))
+    expected = []
+    for row in ranks:
+        both = np.sign(np.subtract.outer(row, row))
+        leans = signs.sum(axis=1), both.sum(axis=1)
+        centred = (signs * both).sum(axis=1) - leans[0] * leans[1] / n
+        expected.append(np.sum(centred**2 - sum(x**2 for x in leans) / n**2 + (1 - 1 / n) ** 2))
+    np.testing.assert_allclose(projection_covariances(ranks), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_a_grid_takes_the_place_of_many_samples(rng):
     """Oracle: shares of samples below each point of the grid, compared one by one; and samples."""
     n = MOST_COUNTED + 57
@@ -135,8 +149,7 @@ def test_a_grid_takes_the_place_of_many_samples(rng):
     shares = below_x.mean(axis=1), below_y.mean(axis=1)
     apart = below_x.astype(float) @ below_y.T / n - np.outer(*shares)
     assert found == pytest.approx(16 * n**3 * np.mean(apart**2), rel=1e-10)
-    counted = np.empty(1)
-    projection_covariances(ranks[None], np.empty(n + 1, np.int64), counted)
+    counted = projection_covariances(ranks[None])
     p = [covariance_tail(value, size) for value, size in ((found, n), (counted[0], MOST_COUNTED))]
     assert p[0] == pytest.approx(p[1], rel=0.3)
     assert p[0] < 1e-6

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ...measures.distance_loops import distance_products, distance_sums
-from ...runs.compiled import compiled
+from ...runs.compiled import ONE, compiled, popcount
 from ...types import Indices, Matrix, Vector
 
 Array = NDArray[Any]
@@ -28,6 +28,8 @@ PC, HSIC, DCOR = range(3)
 MOST_POINTS = 1000  # scores that stand for all, where there are more
 MOST_COUNTED = 10_000  # rows around each of which projection covariance counts; of more, a grid
 GRID = 128  # points of it per side
+AT_ONCE = 32  # rows that are compared one by one before they join the bit set
+WORD, WITHIN = np.uint64(6), np.uint64(63)  # of 2 ** 6 bits
 LEAST_EIGENVALUE = 1e-10  # of a kernel, relative to its largest, that counts
 
 
@@ -63,11 +65,10 @@ def in_order(values: Indices, order: Indices) -> Indices:
 def covariance_of_ranks(ranks: Indices, statistic: int, table: Matrix) -> Vector:
     """Dependence of 0, 1, ..., n - 1 with every row of ranks."""
     if statistic == PC:
+        if ranks.shape[1] <= MOST_COUNTED:
+            return projection_covariances(ranks)
         found = np.empty(len(ranks))
-        if ranks.shape[1] > MOST_COUNTED:
-            grid_covariances(ranks, np.empty((GRID + 1, GRID + 1), np.int64), found)
-        else:
-            projection_covariances(ranks, np.empty(ranks.shape[1] + 1, np.int64), found)
+        grid_covariances(ranks, np.empty((GRID + 1, GRID + 1), np.int64), found)
         return found
     one = _distance_covariance if statistic == DCOR else _kernel_covariance
     return np.array([one(row, table) for row in ranks])
@@ -79,35 +80,53 @@ def largest_projection_covariance(n: int) -> float:
     return float(covariance_of_ranks(np.arange(n)[None], *rank_table("pc", n))[0])
 
 
-@compiled
-def projection_covariances(ranks: Array, tree: Array, found: Array) -> None:
-    r"""Fill in the projection covariance, up to a factor, of 0, ..., n - 1 with rows of ranks.
+def projection_covariances(ranks: Indices) -> Vector:
+    r"""Projection covariance, up to a factor, of 0, ..., n - 1 with rows of ranks.
 
     With :math:`c_r` the points below and to the left of point r, r sees :math:`n - 1 -
     2(\mathrm{rank}_x + \mathrm{rank}_y - 2 c_r)` more concordant than discordant points; the sum
-    over r of squares of that, centred, is the covariance (docs/formulas.md). `tree` has room for
-    n + 1 counts: how many points so far have this rank or less, after Fenwick.
+    over r of squares of that, centred, is the covariance (docs/formulas.md).
+    """
+    words, before = np.empty((2, ranks.shape[1] // 64 + 1), np.uint64)
+    found = np.empty(len(ranks))
+    _count_around(ranks, words, before, np.empty(AT_ONCE, np.int32), found)
+    return found
+
+
+@compiled
+def _count_around(ranks: Array, words: Array, before: Array, own: Array, found: Array) -> None:
+    """Fill in what `projection_covariances` returns.
+
+    Ranks that were met are bits of `words`, and `before` counts those of the words before each; of
+    the last few points, whose ranks are `own`, all are compared.
     """
     n = ranks.shape[1]
+    of_sides = n * (1 - 1 / n) ** 2 - 2 * (n * n - 1) / (3 * n)
     for k in range(len(ranks)):
-        for j in range(n + 1):
-            tree[j] = 0
+        for w in range(len(words)):
+            words[w] = before[w] = 0
         total = 0.0
-        for i in range(n):
-            rank = ranks[k, i]
-            below = 0
-            j = rank
-            while j > 0:
-                below += tree[j]
-                j -= j & -j
-            j = rank + 1
-            while j <= n:
-                tree[j] += 1
-                j += j & -j
-            lean_x, lean_y = n - 1 - 2 * i, n - 1 - 2 * rank
-            centred = n - 1 - 2 * (i + rank - 2 * below) - lean_x * lean_y / n
-            total += centred**2 - (lean_x / n) ** 2 - (lean_y / n) ** 2 + (1 - 1 / n) ** 2
-        found[k] = total
+        for first in range(0, n, len(own)):
+            size = min(len(own), n - first)
+            for j in range(size):
+                own[j] = ranks[k, first + j]
+            for j in range(size):
+                rank, near = own[j], np.int32(0)
+                for i in range(j):
+                    near += np.int32(own[i] < rank)
+                word, bit = np.uint64(rank) >> WORD, ONE << (np.uint64(rank) & WITHIN)
+                far = before[word] + popcount(words[word] & (bit - ONE))
+                below = np.int64(near) + np.int64(far)
+                centred = n * (4 * below + 1) - (2 * (first + j) + 1) * (2 * np.int64(rank) + 1)
+                total += (centred / n) ** 2
+            for j in range(size):
+                rank = np.uint64(own[j])
+                words[rank >> WORD] |= ONE << (rank & WITHIN)
+            so_far = np.uint64(0)
+            for w in range(len(words)):
+                before[w] = so_far
+                so_far += popcount(words[w])
+        found[k] = total + of_sides
 
 
 @compiled

@@ -23,6 +23,7 @@ from typer.testing import CliRunner
 from smrmr import Recipe, Selection, SmRMR, check, select, simulate
 from smrmr.cli.commands import app
 from smrmr.data.study import read_study
+from smrmr.features.rank_table import RankTable
 from smrmr.measures import HSIC
 from smrmr.paper import KnockoffFilter
 from smrmr.paper.threshold import fewest_selectable
@@ -172,15 +173,15 @@ def test_all_that_could_be_selected_has_a_size(rng):
     """Law: whatever is selected, or by levels up to 0.5, is looked at, and 50 in any case."""
     X, y = rng.normal(size=(60, 300)), rng.normal(size=60)
     study = read_study(X, y)
-    nominal, order = np.zeros(300, bool), rng.permutation(300)
+    ranked, nominal, order = RankTable.of(study.columns), np.zeros(300, bool), rng.permutation(300)
     for n_found, n_selected, n_seen in ((0, 0, 50), (30, 40, 50), (260, 3, 260), (0, 70, 70)):
         q = np.full(300, 0.6)
         q[order[:n_found]] = 0.5
-        trends = find_trends(study, order, order[:n_selected], q, nominal)
+        trends = find_trends(study, ranked, order, order[:n_selected], q, nominal)
         assert trends.features.tolist() == order[:n_seen].tolist()
         assert len(trends.shapes) == len(trends.correlation) == n_seen
     q = np.where(np.arange(300) == order[200], 0.5, 0.6)  # which a level of 0.5 selects
-    trends = find_trends(study, order, order[[3, 299]], q, nominal)
+    trends = find_trends(study, ranked, order, order[[3, 299]], q, nominal)
     assert trends.features.tolist() == order[[*range(50), 200, 299]].tolist()
 
 

@@ -10,15 +10,17 @@ import pytest
 from scipy import stats
 
 import smrmr.conditional.distillers.kernel_ridge as ridge_module
+import smrmr.conditional.inputs as inputs_module
 from smrmr import ConditionalTests, Recipe, SmRMR, select, simulate
 from smrmr.association import distance_covariance_squared, hsic_v, projection_covariance_squared
-from smrmr.conditional import Absolute, Blend, Kernel, Shape, residual_checks
+from smrmr.conditional import Absolute, Blend, Kernel, ResidualPairs, Shape, residual_checks
 from smrmr.conditional.combine import LARGEST, combine, combine_groups, p_values
 from smrmr.conditional.components import Components
 from smrmr.conditional.distillers.blend import logistic_residual
 from smrmr.conditional.distillers.kernel_ridge import MIXES, RIDGES, KernelRidge
 from smrmr.conditional.distillers.regressors import Regressors
 from smrmr.conditional.inputs import Inputs
+from smrmr.conditional.model_columns import rank_columns
 from smrmr.conditional.residual_checks import ResidualChecks
 from smrmr.conditional.residuals import Neighbours, residuals_of
 from smrmr.conditional.scores import draw_tie_breakers, standardised
@@ -32,7 +34,10 @@ from smrmr.conditional.statistics.rank_covariances import (
     rank_table,
     ranks_of,
 )
+from smrmr.data.study import read_study
 from smrmr.data.targets.protocol import TargetColumns
+from smrmr.features.rank_table import RankTable
+from smrmr.runs.work import Work
 from thinned import thinned
 
 TESTS = Recipe(control="tests")
@@ -136,6 +141,38 @@ def test_every_sample_counts_those_below_it(n, rng):
         centred = (signs * both).sum(axis=1) - leans[0] * leans[1] / n
         expected.append(np.sum(centred**2 - sum(x**2 for x in leans) / n**2 + (1 - 1 / n) ** 2))
     np.testing.assert_allclose(projection_covariances(ranks), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_one_target_beside_all_features_is_ranked_once(rng):
+    """Oracle: every row ranked by itself, for rows that are all one and rows that are not."""
+    breaker, R = draw_tie_breakers(40)[1], columns(rng, 3, 40)
+    e = rng.integers(0, 9, 40).astype(float)  # with ties
+    for E in (np.stack([e, e, e]), np.stack([e, e, -e]), e[None, :].repeat(0, axis=0)):
+        pairs = ResidualPairs(
+            R[: len(E)], E[None], np.zeros(len(E), int), np.argsort(R[: len(E)]), breaker
+        )
+        expected = [np.argsort(np.argsort(row + breaker)) for row in E]
+        np.testing.assert_array_equal(pairs.target_ranks, np.reshape(expected, E.shape))
+
+
+def test_columns_of_the_model_are_kept_for_the_same_features(rng):
+    """Laws: asked again they are the same object; other features have their own ranks."""
+    table = RankTable.of(read_study(rng.random((30, 5)), rng.random(30)).columns)
+    some, others = np.array([3, 0, 4]), np.array([3, 0, 1])
+    first = rank_columns(table, some, Work())
+    assert rank_columns(table, some.copy(), Work()) is first
+    found = rank_columns(table, others, Work())
+    np.testing.assert_array_equal(found.ranks, table.ranks(others))
+    np.testing.assert_array_equal(rank_columns(table, some, Work()).ranks, first.ranks)
+
+
+def test_kept_scores_of_partners_are_those_made_anew(rng, monkeypatch):
+    """Law: answers do not hang on how many are kept."""
+    X = rng.standard_normal((80, 12))
+    y = X[:, 0] * X[:, 1] + X[:, 2] + 0.5 * rng.standard_normal(80)
+    kept = p_of(X, y)
+    monkeypatch.setattr(inputs_module, "MAX_KEPT_AGAIN", 0)
+    np.testing.assert_array_equal(p_of(X, y), kept)
 
 
 def test_a_grid_takes_the_place_of_many_samples(rng):

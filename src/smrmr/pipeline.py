@@ -285,7 +285,7 @@ def _answer(
         np.minimum.at(q_values, shown_by, decision.q_values)
         best = _once(shown_by[evidence.order], panel.features)
         selected = np.concatenate([shown_by[decision.selected], panel.features])
-        trends = find_trends(study, best, selected, q_values, nominal, shapes)
+        trends = find_trends(study, ranks, best, selected, q_values, nominal, shapes)
         unadjusted = np.empty(0)
         if study.adjustment.names:
             unadjusted = control.relevance(study, ranks, work.quietly())

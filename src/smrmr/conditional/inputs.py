@@ -31,7 +31,7 @@ from .products import MAX_PRODUCTS, find_products, product_columns, scaled_score
 from .residuals import Basis, Neighbours, residuals_of
 from .row_neighbours import RowNeighbours
 from .scores import adjusted_for, draw_tie_breakers, standardised
-from .statistics import Interactions, PartnerProducts, Statistic, needs_partners
+from .statistics import Interactions, PartnerProducts, Statistic, needs_partners, partner_scores
 from .statistics.interaction import N_KEPT, N_LISTED
 from .statistics.rank_covariances import ranks_of, scores_by_rank
 
@@ -39,7 +39,8 @@ from .statistics.rank_covariances import ranks_of, scores_by_rank
 Interact: TypeAlias = Callable[[Matrix], tuple[Interactions, Interactions | None]]
 
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
-MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept
+MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept,
+MAX_KEPT_AGAIN = 2**22  # and of those that are looked at again, in double precision
 TIMES_SCORES = 6  # ranks, scores, columns of fits and products of partners take up, at most
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
@@ -306,7 +307,7 @@ class Inputs:
             E = scores_by_rank(self.n_rows)[ranks_of(order)]
         if which is None:
             return all_products(E, self.partner_scores32, self.partners, self.room)
-        return some_products(E, self.partner_values, which)
+        return some_products(E, self._scores_of, which)
 
     def positions(self, numbers: Indices, n_features: int) -> Indices:
         """Positions in X of features by rows of `Z`; covariates follow after the last feature."""
@@ -347,6 +348,23 @@ class Inputs:
         found[of_features] = self.Z[which[of_features]]
         found[~of_features] = self.covariate_columns[which[~of_features] - len(self.Z)]
         return found
+
+    def _scores_of(self, which: Indices) -> Matrix:
+        """Scores of partners by number, in double precision; those of a few are kept."""
+        kept = self._kept_scores
+        new = np.array([k for k in which.tolist() if k not in kept], dtype=np.intp)
+        own = dict(zip(new.tolist(), self._new_scores(new), strict=True))
+        found = [own[k] if k in own else kept[k] for k in which.tolist()]
+        if (len(kept) + len(own)) * self.n_rows <= MAX_KEPT_AGAIN:
+            kept.update(own)
+        return np.stack(found) if found else np.empty((0, self.n_rows))
+
+    def _new_scores(self, which: Indices) -> Matrix:
+        return np.asarray(partner_scores(self.partner_values(which), np.float64), np.float64)
+
+    @cached_property
+    def _kept_scores(self) -> dict[int, Vector]:
+        return {}
 
     @property
     def keeps_partner_scores(self) -> bool:

@@ -86,7 +86,19 @@ class ModelColumns:
 def rank_columns(
     table: RankTable, features: Indices, work: Work, room: Room = IN_MEMORY
 ) -> ModelColumns:
-    """Ranks of the columns of the model that features have."""
+    """Ranks of the columns of the model that features have; those of a few are kept."""
+    key, few = "model columns", len(features) * table.columns.n_rows <= MAX_BLOCK_VALUES
+    known, kept = table.cache.get(key, (None, None))
+    made: ModelColumns = kept
+    if kept is None or not np.array_equal(known, features):
+        made = _rank_columns(table, features, work, room)
+        if few and table.kept is not None and room.folder is None:
+            table.cache[key] = features, made
+    work.report("scores", len(features), len(features))
+    return made
+
+
+def _rank_columns(table: RankTable, features: Indices, work: Work, room: Room) -> ModelColumns:
     found = list[tuple[Indices, Vector, Mask]]()
     blocks, kept = _ranked(table, features, work, found), table.kept
     if isinstance(kept, StoredRows) and not table.columns.nominal[features].any():

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..runs.stored_rows import MAX_BLOCK_VALUES, Room, RowMatrix, row_blocks
 from ..types import Indices, Matrix
-from .statistics import PartnerProducts, partner_scores
+from .statistics import PartnerProducts
 from .statistics.interaction import widest_directions
 
 MOST_AT_ONCE = 4 * MAX_BLOCK_VALUES  # values of some partners; of more they are made by need
@@ -35,14 +35,14 @@ def all_products(E: Matrix, scores: RowMatrix, partners: Indices, room: Room) ->
 
 
 def some_products(
-    E: Matrix, values_of: Callable[[Indices], Matrix], partners: Indices
+    E: Matrix, scores_of: Callable[[Indices], Matrix], partners: Indices
 ) -> PartnerProducts:
-    """The same with some partners, whose values are given by number, in double precision."""
+    """The same with some partners, whose scores are given by number, in double precision."""
     if len(partners) * E.shape[1] <= MOST_AT_ONCE:
-        return PartnerProducts.of(E, partner_scores(values_of(partners), np.float64), partners)
+        return PartnerProducts.of(E, scores_of(partners), partners)
     n_directions, d = np.zeros(len(partners), np.intp), len(widest_directions(E))
     return PartnerProducts(
-        _ByNeed(E, values_of, partners, n_directions, d), n_directions, partners, E
+        _ByNeed(E, scores_of, partners, n_directions, d), n_directions, partners, E
     )
 
 
@@ -70,7 +70,7 @@ class _ByNeed:
     """Products that are made whenever they are read."""
 
     E: Matrix
-    values_of: Callable[[Indices], Matrix]
+    scores_of: Callable[[Indices], Matrix]
     partners: Indices
     n_directions: Indices  # filled in as products are made
     d: int
@@ -84,6 +84,6 @@ class _ByNeed:
 
     def __getitem__(self, which: tuple[slice, Any]) -> NDArray[Any]:
         some = self.partners[which[1]]
-        found = PartnerProducts.of(self.E, partner_scores(self.values_of(some), np.float64), some)
+        found = PartnerProducts.of(self.E, self.scores_of(some), some)
         self.n_directions[which[1]] = found.n_directions
         return np.asarray(found.values)

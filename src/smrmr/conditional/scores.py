@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,13 @@ def doubled_ranks(values: Matrix) -> Matrix:
 
 def normal_scores(ranks: NDArray[Any]) -> Matrix:
     """Normal quantiles of doubled ranks, every row with mean 0 and variance 1."""
-    n = ranks.shape[1]
-    by_rank = ndtri(np.arange(-1.0, 2 * n) / (2 * n))  # 2 n ranks there are, few of them ties
-    return standardised(by_rank[ranks.astype(np.intp, copy=False)])
+    return standardised(_quantiles(ranks.shape[1])[ranks.astype(np.intp, copy=False)])
+
+
+@lru_cache(maxsize=4)
+def _quantiles(n: int) -> Vector:
+    """Normal quantiles of the doubled ranks of n values: 2 n there are, few of them ties."""
+    return np.asarray(ndtri(np.arange(-1.0, 2 * n) / (2 * n)))
 
 
 def standardised(values: Matrix) -> Matrix:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,15 @@ class RankTable:
     """Doubled average ranks of columns: a column is ranked when first read, and kept.
 
     Ranks are doubled because those of ties end in a half. `kept` has a row per column, in memory or
-    in a file, filled where `known`; without it ranks are computed whenever they are read. A table
-    that goes to another process leaves its ranks behind, and with it all that is ranked there.
+    in a file, filled where `known`; without it ranks are computed whenever they are read. What
+    others make of the ranks may be in `cache`. A table that goes to another process leaves its
+    ranks behind, and with it all that is ranked there.
     """
 
     columns: Columns
     kept: RowMatrix | None
     known: Mask
+    cache: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -70,4 +72,4 @@ class RankTable:
         return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"columns": self.columns, "kept": None, "known": self.known}
+        return {"columns": self.columns, "kept": None, "known": self.known, "cache": {}}

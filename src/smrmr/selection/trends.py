@@ -11,6 +11,7 @@ import numpy as np
 from ..data.ranks import average_ranks
 from ..data.study import Study
 from ..data.target import Target, columns_of
+from ..features.rank_table import RankTable
 from ..types import Indices, Mask, Matrix, Vector
 from .plot_data import FEWEST_ROWS, Shape, Shapes, rounded
 
@@ -94,13 +95,14 @@ class Trends:
 
 def find_trends(
     study: Study,
+    ranked: RankTable,
     features: Indices,
     selected: Indices,
     q_values: Vector,
     nominal: Mask,
     known: Shapes | None = None,
 ) -> Trends:
-    """Marginal associations of the first of these features, best first.
+    """Marginal associations of the first of these features, best first; `ranked` are the columns.
 
     That is all that are selected, or are by levels up to 0.5, and the first 50; fewer if there are
     very many rows, the selected before all others.
@@ -122,13 +124,14 @@ def find_trends(
             "positive": np.array(positive, dtype=np.bool_),
         }
     else:
-        ranks = _centred_ranks(study.target.values.reshape(study.target.n_rows, -1).T)
+        ranks = _centred(average_ranks(study.target.values.reshape(study.target.n_rows, -1).T))
         known = Shapes(study.target) if known is None else known
         outputs = columns_of(study.target).names
         pairs = list[tuple[str, float]]()
         for some in blocks:
             values = study.columns.read(some).astype(np.float64)
-            each = zip(known.of(some, values), _centred_ranks(values.T), strict=True)
+            own_ranks = _centred(ranked.ranks(some, values.T) / 2)
+            each = zip(known.of(some, values), own_ranks, strict=True)
             pairs += [_describe_by_number(shape, own, ranks, outputs) for shape, own in each]
         shapes, correlation = zip(*pairs, strict=True) if pairs else [()] * 2
         numbers = {"correlation": rounded(np.array(correlation))}
@@ -238,8 +241,8 @@ def _describe_by_class(x: Vector, rows: dict[str, Indices]) -> tuple[str, Vector
     return word, means * scale, deviation * scale, bool(x.min() >= 0)
 
 
-def _centred_ranks(rows: Matrix) -> Matrix:
-    """Ranks of each row, about 0 and of length 1, so that products are Spearman's correlations."""
-    ranks = average_ranks(rows, axis=1) - (rows.shape[1] + 1) / 2
+def _centred(ranks: Matrix) -> Matrix:
+    """Ranks about 0 and of length 1, so that products of rows are Spearman's correlations."""
+    ranks = ranks - (ranks.shape[1] + 1) / 2
     length = np.sqrt(np.sum(ranks**2, axis=1, keepdims=True))
     return np.asarray(ranks / np.where(length > 0, length, 1.0))

@@ -167,7 +167,9 @@ class ResidualPairs:
     @cached_property
     def target_ranks(self) -> Indices:
         """Rank of e from 0, ties broken."""
-        return ranks_of(np.argsort(self.target + self.tie_breaker))
+        different = self.target[:1] if _are_equal(self.target) else self.target
+        ranks = ranks_of(np.argsort(different + self.tie_breaker))
+        return np.repeat(ranks, len(self.target) // max(len(different), 1), axis=0)
 
     @cached_property
     def target_ranks_by_feature(self) -> Indices:
@@ -194,6 +196,11 @@ class ResidualPairs:
         scores = scores_by_rank(self.n_rows)[self.target_ranks]
         _correlate(self.features, self.target, scores, found)
         return Moments(*found)
+
+
+def _are_equal(rows: Matrix) -> bool:
+    """Whether all rows are one, as those of a target that is adjusted for nothing are."""
+    return bool((rows[:, :1] == rows[:1, :1]).all() and (rows == rows[:1]).all())
 
 
 @compiled_reordering

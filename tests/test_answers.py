@@ -30,6 +30,7 @@ from smrmr.paper.threshold import fewest_selectable
 from smrmr.report.words import detectable_effect, level_that_selects
 from smrmr.rivals import MRMR, SIS, HSICLasso
 from smrmr.runs.progress import progress_bars
+from smrmr.selection.plot_data import rounded
 from smrmr.selection.trends import FINE, classify_shape, find_trends
 from thinned import thinned
 
@@ -183,6 +184,15 @@ def test_all_that_could_be_selected_has_a_size(rng):
     q = np.where(np.arange(300) == order[200], 0.5, 0.6)  # which a level of 0.5 selects
     trends = find_trends(study, ranked, order, order[[3, 299]], q, nominal)
     assert trends.features.tolist() == order[[*range(50), 200, 299]].tolist()
+
+
+def test_numbers_are_cut_as_they_are_printed(rng):
+    """Oracle: Python's own four digits, of all sizes, halfway between two and next to a power."""
+    halves, powers = np.arange(-20_001, 20_001) / 20, 10.0 ** np.arange(-30, 31)
+    sizes = rng.standard_normal(20_000) * 10.0 ** rng.integers(-20, 21, 20_000)
+    odd = [0.0, -0.0, np.inf, np.nan, 9999.5, 99995.0, 0.00099995, 5e-324, 1e308]
+    values = np.concatenate([halves, 1000 + halves, powers, np.nextafter(powers, 0), sizes, odd])
+    np.testing.assert_array_equal(rounded(values), [float(f"{v:.4g}") for v in values])
 
 
 def test_what_is_told_of_a_smaller_group_has_a_shape(rng):

@@ -330,5 +330,17 @@ def _above_zero(shape: Shape, x: Vector, group: Indices) -> Shape:
 
 
 def rounded(values: Matrix) -> Matrix:
-    """Values cut to four digits that count."""
-    return np.array([float(f"{v:.{DIGITS}g}") for v in values.ravel()]).reshape(values.shape)
+    """Values cut to four digits that count, the decimal number nearest to each."""
+    flat = np.ravel(values).astype(np.float64)
+    usual = (np.abs(flat) > 1e-15) & (np.abs(flat) < 1e15)
+    numbers = np.where(usual, flat, 1.0)
+    power = DIGITS - 1 - np.floor(np.log10(np.abs(numbers)))
+    up, down = (10.0 ** np.maximum(sign * power, 0) for sign in (1, -1))  # exact; one of them is 1
+    scaled = numbers * up / down
+    cut = np.rint(scaled)
+    found = cut * down / up
+    # halfway, or where a logarithm may have been rounded, the digits themselves decide
+    sure = usual & (np.abs(np.abs(scaled - cut) - 0.5) > 1e-6) & (np.abs(cut) > 10**DIGITS / 10)
+    for k in np.flatnonzero(~sure | (np.abs(cut) >= 10**DIGITS)):
+        found[k] = float(f"{flat[k]:.{DIGITS}g}")
+    return np.asarray(found.reshape(np.shape(values)))

@@ -16,7 +16,7 @@ from ..runs.stored_rows import inner_products
 from ..types import Indices, Matrix, Vector
 from .inputs import Inputs
 from .residuals import MAX_BLOCK_VALUES
-from .scores import standardised
+from .scores import LEAST_SPREAD
 from .statistics.null import covariance_tail
 from .statistics.rank_covariances import covariance_of_ranks, rank_table, ranks_of
 
@@ -44,12 +44,21 @@ def row_spread_p_values(
     members = members[np.argsort(hypothesis_of[members], kind="stable")]
     starts = np.searchsorted(hypothesis_of[members], numbers)
     own = np.add.reduceat(np.abs(inputs.Z[members]), starts, axis=0, dtype=np.float64)
-    spread = standardised((inputs.row_sizes - own) / inputs.row_scale)[places]
-    size = standardised(np.abs(residuals) / inputs.row_scale)
-    correlation = np.mean(size * spread, axis=1)
+    spread = _centred((inputs.row_sizes - own) / inputs.row_scale)[places]
+    size = _centred(np.abs(residuals) / inputs.row_scale)
+    both, *squares = (
+        np.mean(one * other, axis=1)
+        for one, other in ((size, spread), (size, size), (spread, spread))
+    )
+    varies = np.minimum(*squares) > LEAST_SPREAD**2
+    correlation = np.where(varies, both / np.sqrt(np.where(varies, squares[0] * squares[1], 1)), 0)
     freedom = inputs.n_rows - 2.0
     t = correlation * np.sqrt(freedom / np.maximum(1 - correlation**2, 1e-15))
     return np.asarray(stdtr(freedom, -t))
+
+
+def _centred(rows: Matrix) -> Matrix:
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)

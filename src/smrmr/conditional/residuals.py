@@ -230,9 +230,11 @@ class _Pool:
     def of(cls, Z: RowMatrix, linear: Indices, basis: Matrix) -> _Pool:
         names, places = np.unique(linear, return_inverse=True)
         places = places.reshape(linear.shape) - np.count_nonzero(names < 0)
-        others = Z[names[names >= 0]].astype(np.float64)
-        _make_free_of(basis, others)
-        _standardise(others)
+        others = Z[names[names >= 0]]
+        if len(basis) or others.dtype != np.float64:  # else they are standardised
+            others = others.astype(np.float64)
+            _make_free_of(basis, others)
+            _standardise(others)
         return cls(others, places)
 
     def lasso_residuals(self, columns: Matrix, lam: float) -> Matrix:

@@ -41,9 +41,9 @@ def _quantiles(n: int) -> Vector:
 def standardised(values: Matrix) -> Matrix:
     """Every row with mean 0 and variance 1; constant rows are 0."""
     values = values - values.mean(axis=-1, keepdims=True)
-    spread = values.std(axis=-1, keepdims=True)
-    varies = spread > LEAST_SPREAD
-    return np.asarray(np.where(varies, values / np.where(varies, spread, 1), 0.0))
+    spread = np.sqrt(np.mean(values * values, axis=-1, keepdims=True))
+    values /= np.where(spread > LEAST_SPREAD, spread, np.inf)
+    return np.asarray(values)
 
 
 def adjusted_for(values: Matrix, covariate_basis: Matrix) -> Matrix:

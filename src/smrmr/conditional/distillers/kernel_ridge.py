@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.lapack import dtrtri
 
 from ...measures.kernel_loops import exponentiate
 from ...runs.compiled import compiled
@@ -86,7 +87,7 @@ class KernelRidge:
 
 def _spread(n: int, most: int) -> Indices:
     """At most so many of n positions, evenly spread."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(np.intp))
+    return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
 def _from_whole_kernels(features: Matrix, Y: Matrix) -> Matrix:
@@ -127,10 +128,10 @@ def _centred(kernel: Any) -> Matrix:
 
 @dataclass(frozen=True, eq=False)
 class _Map:
-    """Features as columns whose inner products are kernels.
+    """Features as regressors, a row each, whose inner products are kernels.
 
     That is the features themselves, bumps of each around the knots, and bumps of all around points;
-    `to_factor` makes them a factor of the kernels, `weights` are those of the columns in a mix.
+    `to_factor` makes them a factor of the kernels, `weights` are those of the rows in a mix.
     """
 
     points: Matrix
@@ -144,52 +145,77 @@ class _Map:
     def landmarks(self) -> Matrix:
         return self.points if self.mix[2] else self.points[:, :0]
 
-    def columns(self, features: Matrix) -> Matrix:
-        bumps = [_bumps(row[None], self.knots) for row in features]
-        return np.concatenate([features.T, *bumps, _bumps(features, self.landmarks)], axis=1)
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """Number of rows that are features, and bumps of one and of all."""
+        size = len(self.points)
+        return size, size * self.knots.shape[1], self.landmarks.shape[1]
+
+    def regressors(self, features: Matrix) -> Matrix:
+        size, of_one, _ = self.sizes
+        found = np.empty((sum(self.sizes), features.shape[1]))
+        found[:size] = features
+        bumps = found[size : size + of_one].reshape(size, -1, features.shape[1])
+        for k in range(size):
+            _fill_bumps(self.knots, found[k : k + 1], bumps[k])
+        _fill_bumps(np.ascontiguousarray(self.landmarks), found[:size], found[size + of_one :])
+        return found
 
     def weights(self, mix: Mix) -> Vector:
-        size = len(self.points)
-        sizes = size, size * self.knots.shape[1], self.landmarks.shape[1]
-        return np.repeat(np.sqrt(mix), sizes)
+        return np.repeat(np.sqrt(mix), self.sizes)
+
+    @property
+    def to_factor(self) -> Matrix:
+        return self.factored(np.eye(sum(self.sizes))).T
+
+    def factored(self, rows: Matrix) -> Matrix:
+        """Sums of rows, one per regressor, as for the factor of the kernels in their place."""
+        size, of_one, _ = self.sizes
+        found, n = rows.copy(), rows.shape[1]
+        found[:size] /= np.sqrt(1 + JITTER)  # as of a kernel of one row
+        if self.mix[1]:
+            held = rows[size : size + of_one].reshape(size, -1, n)
+            found[size : size + of_one] = (_knots_to_factor().T @ held).reshape(of_one, n)
+        if self.mix[2]:
+            found[size + of_one :] = self._landmarks_to_factor.T @ rows[size + of_one :]
+        return found
 
     @cached_property
-    def to_factor(self) -> Matrix:
-        size = len(self.points)
-        of_knots = _factor(_bumps(self.knots, self.knots))
-        among = [_factor(np.eye(1))] * size + [of_knots] * size
-        among += [_factor(_bumps(self.landmarks, self.landmarks))]
-        out = np.zeros((sum(map(len, among)),) * 2)
-        start = 0
-        for factor in among:
-            stop = start + len(factor)
-            out[start:stop, start:stop] = factor
-            start = stop
-        return out
+    def _landmarks_to_factor(self) -> Matrix:
+        return _factor(_bumps(self.landmarks, self.landmarks))
+
+
+@cache
+def _knots_to_factor() -> Matrix:
+    return _factor(_bumps(KNOTS[None], KNOTS[None]))
 
 
 def _factor(kernel: Matrix) -> Matrix:
     """The transposed inverse of the Cholesky factor of a kernel."""
-    with_jitter = kernel + JITTER * np.trace(kernel) * np.eye(len(kernel))
-    return np.asarray(np.linalg.inv(np.linalg.cholesky(with_jitter)).T)
+    return _inverse_factor(kernel + JITTER * np.trace(kernel) * np.eye(len(kernel)))
+
+
+def _inverse_factor(positive: Matrix) -> Matrix:
+    """The transposed inverse of the Cholesky factor of a matrix."""
+    return np.asarray(dtrtri(np.linalg.cholesky(positive).T)[0])
 
 
 def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, float]:
     """Least mean squared error left out, by generalised cross-validation; its mix and ridge."""
     n, everything = Y.shape[1], _Map(points)
-    columns = everything.columns(features)
-    columns -= columns.mean(axis=0)
-    to_factor = everything.to_factor
-    product = to_factor.T @ (columns.T @ columns) @ to_factor
-    gain = to_factor.T @ (columns.T @ Y.T)
+    regressors = everything.regressors(features)
+    mean = regressors.mean(axis=1)
+    product = regressors @ regressors.T - np.outer(n * mean, mean)
+    product = everything.factored(everything.factored(product).T)
+    gain = everything.factored(regressors @ Y.T).T  # Y has mean 0
     chosen = np.inf, MIXES[0], float(RIDGES[-1])
     for mix in MIXES:
         weights = everything.weights(mix)
         of_mix = np.flatnonzero(weights)
         weights = weights[of_mix]
-        inside = product[np.ix_(of_mix, of_mix)] * np.outer(weights, weights)
-        rows = (weights[:, None] * gain[of_mix]).T
-        freedom, explained = Tridiagonal.of(inside).judged(rows, RIDGES)
+        inside = product[of_mix][:, of_mix] if len(of_mix) < len(product) else product
+        inside = inside * weights[:, None] * weights
+        freedom, explained = Tridiagonal.of(inside).judged(weights * gain[:, of_mix], RIDGES)
         errors = (np.sum(Y**2) - explained) / Y.size / (1 - (1 + freedom) / n) ** 2
         if errors.min() < chosen[0]:
             chosen = float(errors.min()), mix, float(RIDGES[errors.argmin()])
@@ -197,37 +223,37 @@ def _choose(features: Matrix, Y: Matrix, points: Matrix) -> tuple[float, Mix, fl
 
 
 def _fit(features: Matrix, Y: Matrix, mix: Mix, ridge: float) -> Matrix:
-    """Residuals of all rows from inner products of columns.
+    """Residuals of all rows from inner products of regressors.
 
     Of many rows all have the same leverage, the mean.
     """
     n = Y.shape[1]
     of_mix = _Map(features[:, _spread(n, MOST_LANDMARKS)], mix)
     blocks = [slice(start, start + ROWS_AT_ONCE) for start in range(0, n, ROWS_AT_ONCE)]
-    held = [of_mix.columns(features[:, rows]) for rows in blocks if n <= MOST_HELD]
+    held = [of_mix.regressors(features[:, rows]) for rows in blocks if n <= MOST_HELD]
 
     def parts() -> Iterator[Matrix]:
-        return iter(held) if held else (of_mix.columns(features[:, rows]) for rows in blocks)
+        return iter(held) if held else (of_mix.regressors(features[:, rows]) for rows in blocks)
 
     to_factor = of_mix.to_factor * of_mix.weights(mix)
     size = len(to_factor)
     product, gain, mean = np.zeros((size, size)), np.zeros((size, len(Y))), np.zeros(size)
     for rows, part in zip(blocks, parts(), strict=True):
-        product += part.T @ part
-        gain += part.T @ Y[:, rows].T
-        mean += part.sum(axis=0) / n
+        product += part @ part.T
+        gain += part @ Y[:, rows].T
+        mean += part.sum(axis=1) / n
     product -= np.outer(mean, mean) * n
     inside = to_factor.T @ product @ to_factor
-    to_fit = to_factor @ np.linalg.inv(np.linalg.cholesky(inside + ridge * np.eye(size))).T
+    to_fit = to_factor @ _inverse_factor(inside + ridge * np.eye(size))
     slopes = to_fit @ (to_fit.T @ (gain - np.outer(mean, Y.sum(axis=1))))
     leverage: Any = np.sum((product @ to_fit) * to_fit) / n
     residuals = np.empty_like(Y)
     for rows, part in zip(blocks, parts(), strict=True):
-        centred = part - mean
+        part -= mean[:, None]
         if n <= MOST_JUDGED:
-            leverage = np.sum((centred @ to_fit) ** 2, axis=1)
+            leverage = np.sum((to_fit.T @ part) ** 2, axis=0)
         left = np.maximum(1 - leverage - 1 / n, LEAST_LEFT)
-        residuals[:, rows] = (Y[:, rows] - (centred @ slopes).T) / left
+        residuals[:, rows] = (Y[:, rows] - slopes.T @ part) / left
     return residuals
 
 

@@ -112,16 +112,23 @@ def test_conditions_of_a_minimum_hold_in_all_columns(q, rng):
 
 
 @pytest.mark.parametrize("q", [1, 3])
-def test_paths_keep_the_inner_products_of_their_columns(q, rng):
-    """Oracle: a product of matrices; of paths from the start, and of those that know another."""
+def test_paths_keep_inner_products_of_columns_that_came_close(q, rng, monkeypatch):
+    """Oracle: a product of matrices; the gradient says which columns came close."""
     Z, Y = drawn(rng, q)
-    loss, nothing = without_gram(Z, Y), left_out(len(Z))
-    lasso = fit_path(loss, N_ROWS, nothing)
-    mcp = fit_path(loss, N_ROWS, nothing, convex=lasso)
-    again = fit_path(loss, N_ROWS, left_out(len(Z), lasso.columns[0]), lasso)
-    for path in (lasso, mcp, again):
-        inside = Z[path.columns]
-        assert_allclose(path.gram, inside @ inside.T / N_ROWS, atol=1e-12)
+    monkeypatch.setattr("smrmr.conditional.distillers.paths.MOST_CLOSE", 20)
+    path = fit_path(without_gram(Z, Y), N_ROWS, left_out(len(Z)))
+    loss = path.with_gram
+    held = np.flatnonzero(loss.place_in_gram >= 0)
+    expected = Z[held] @ Z[held].T / N_ROWS
+    place = loss.place_in_gram[held]
+    assert_allclose(loss.gram[np.ix_(place, place)], expected, atol=1e-12)
+    shares = [np.zeros(len(Z))]
+    for step in np.flatnonzero(path.reference.bounds.any(axis=1)):
+        gradient = (Y - whole(path, step) @ Z) @ Z.T / N_ROWS
+        shares.append(np.linalg.norm(gradient, axis=0) / path.lams[step])
+    others = np.setdiff1d(np.arange(len(Z)), path.columns)
+    closest = others[np.argsort(-np.max(shares, axis=0)[others])][:20]
+    assert set(held) == {*path.columns, *closest}
 
 
 @pytest.mark.parametrize("q", [1, 3])

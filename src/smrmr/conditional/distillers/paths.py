@@ -23,6 +23,7 @@ from .path_loops import HISTORY, Reference, Room, SquaredLoss, follow_path
 
 Array = NDArray[Any]
 
+MOST_CLOSE = 500  # columns beyond those of a path whose inner products are kept
 N_LAMBDAS = 30
 LAMBDAS = np.geomspace(0.999, 0.02, N_LAMBDAS)  # as shares of the largest
 
@@ -46,8 +47,8 @@ class Path:
         path had ended. A column that is left out would take part where its bound exceeds lambda.
     violation
         The largest violation of the conditions of a minimum at any lambda, on the scale of y.
-    gram
-        Inner products among `columns`, over n.
+    loss
+        What was minimised.
     """
 
     out: Mask
@@ -57,7 +58,7 @@ class Path:
     coefficients: NDArray[np.float64]
     reference: Reference
     violation: float
-    gram: Matrix
+    loss: SquaredLoss
 
     @property
     def size(self) -> int:
@@ -116,13 +117,24 @@ class Path:
         n_steps = np.count_nonzero(bounds.any(axis=1))
         return Reference(residuals[:n_steps], bounds[:n_steps])
 
-    def remembered_by(self, loss: SquaredLoss) -> SquaredLoss:
-        """A loss that knows the inner products which this path worked out, where it has not all."""
-        if not len(loss.columns):
-            return loss
+    @cached_property
+    def with_gram(self) -> SquaredLoss:
+        """The loss with inner products of columns that came close to taking part at any lambda.
+
+        Paths without some columns let mostly these in.
+        """
+        if not len(self.loss.columns):
+            return self.loss
+        n_steps = len(self.known.bounds)
+        close = np.max(self.known.bounds / self.lams[:n_steps, None], axis=0, initial=0.0)
+        close[self.columns] = np.inf
+        close[self.out] = 0.0
+        some = np.argsort(-close, kind="stable")[: len(self.columns) + MOST_CLOSE]
+        columns = self.loss.columns[some].astype(np.float64, copy=False)
         place = np.full(self.size, -1)
-        place[self.columns] = np.arange(len(self.columns))
-        return loss._replace(gram=self.gram, place_in_gram=place)
+        place[some] = np.arange(len(some))
+        gram = columns @ columns.T / columns.shape[1]
+        return self.loss._replace(gram=gram, place_in_gram=place)
 
 
 def fit_path(
@@ -145,7 +157,7 @@ def fit_path(
     if lams[0] == 0:
         criterion[0] = 0.0
         none = np.zeros((N_LAMBDAS, q, 0))
-        return Path(out, lams, criterion, columns, none, reference, 0.0, np.empty((0, 0)))
+        return Path(out, lams, criterion, columns, none, reference, 0.0, loss)
     if known is not None and np.array_equal(lams, known.lams):
         done = int(known.first_step[out != known.out].min(initial=N_LAMBDAS))
         if done == N_LAMBDAS:
@@ -164,8 +176,8 @@ def fit_path(
     starts = np.empty((0, q, 0)), columns
     if convex is not None:
         starts = convex.coefficients[np.isfinite(convex.criterion)], convex.columns
-    for other in (convex, known):  # of which the known one has more
-        loss = loss if other is None else other.remembered_by(loss)
+    near = known or convex
+    loss = loss if near is None else near.with_gram
     b, own = np.zeros((2, q, n_most))
     room = Room(
         is_working=is_working,
@@ -178,7 +190,7 @@ def fit_path(
         held=np.empty((2, HISTORY + 1, q, n_most)),
         system=np.empty((HISTORY - 1, HISTORY)),
     )
-    count, violation, among = follow_path(
+    count, violation = follow_path(
         loss,
         lams,
         coefficients,
@@ -200,5 +212,5 @@ def fit_path(
         coefficients=coefficients[:, :, :count].copy(),
         reference=reference,
         violation=violation,
-        gram=among[:count, :count].copy(),
+        loss=loss,
     )

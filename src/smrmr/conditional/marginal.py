@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 
@@ -109,13 +110,16 @@ class _Alone:
 
 def row_content(ranks: RankTable, features: Indices, n_jobs: int | None = 1) -> Indices:
     """A whole number for every sample that depends on what it holds in these features."""
-    quietly = Work(n_jobs=1)
+    quietly, content = Work(n_jobs=1), np.zeros(ranks.columns.n_rows, np.int64)
+    one_at_a_time = Lock()
 
-    def sums(some: slice) -> Indices:
-        return rank_columns(ranks, features[some], quietly).sums_of_squares()
+    def add(some: slice) -> None:
+        sums = rank_columns(ranks, features[some], quietly).sums_of_squares()
+        with one_at_a_time:  # whole numbers, in any order
+            np.add(content, sums, out=content)
 
-    content = np.zeros(ranks.columns.n_rows, np.int64)
-    return sum(map_on_threads(sums, _blocks(ranks, features), n_jobs), content)
+    map_on_threads(add, _blocks(ranks, features), n_jobs)
+    return content
 
 
 def _blocks(ranks: RankTable, features: Indices) -> list[slice]:

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from smrmr import Recipe, select
+from smrmr import Recipe, pipeline, select
 from smrmr.conditional import passes
 from smrmr.conditional.components import CommonPart, Components
 from smrmr.conditional.partner_products import all_products
@@ -284,3 +284,23 @@ def test_components_without_features_take_little_memory(rng, monkeypatch):
     assert_allclose(found.vectors @ found.vectors.T, np.eye(4), atol=1e-12)
     assert_allclose(np.abs(np.linalg.det(found.vectors @ expected.T)), 1, rtol=1e-10)
     assert_array_equal(found.lengths, components.lengths_without(own))
+
+
+def test_ranks_lie_in_files_where_scores_do(rng, monkeypatch):
+    """Oracle: ranks, of 4 bytes each, are held in memory where scores are and nowhere else."""
+    X, y = table(rng)
+    seen = []
+    first = passes.first_pass
+    find = pipeline.find_groups
+    monkeypatch.setattr(
+        "smrmr.pipeline.find_groups", lambda ranks, *rest: seen.append(ranks) or find(ranks, *rest)
+    )
+    monkeypatch.setattr(
+        "smrmr.conditional.controller.first_pass",
+        lambda inputs, *rest: seen.append(inputs) or first(inputs, *rest),
+    )
+    for budget in ("150kB", "1GB"):  # ranks alone, 35 kB, would fit into both
+        select(X, y, Recipe(max_memory=budget), rng=0)
+        ranks, inputs = seen[-2:]
+        assert isinstance(ranks.kept, np.ndarray) == (inputs.room.folder is None)
+        assert (inputs.room.folder is None) == (budget == "1GB")

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.random import Generator
 
-from .conditional.inputs import MAX_TESTED
+from .conditional.inputs import MAX_TESTED, bytes_of_scores
 from .conditional.marginal import marginal_tests
 from .conditional.statistics import DEFAULT_STATISTICS, Statistic, as_statistics
 from .controllers import Evidence
@@ -184,9 +184,9 @@ def _work(recipe: Recipe, progress: Progress | None) -> Work:
 
 
 def _room_for_ranks(study: Study, work: Work) -> AbstractContextManager[Room]:
-    """Files where the ranks of so many features as are tested would take half of the memory."""
+    """Files, if scores are to lie in files, for the ranks of no more features than are tested."""
     n, p = study.columns.n_rows, study.columns.n_columns
-    return room_for(8 * n * p if p <= MAX_TESTED else 0, work.max_memory)
+    return room_for(bytes_of_scores(n, p) if p <= MAX_TESTED else 0, work.max_memory)
 
 
 def _prepared(

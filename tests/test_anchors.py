@@ -12,7 +12,7 @@ from columns import frame, variables
 from smrmr.data.ranks import begins_run
 from smrmr.measures import ProjectionCorrelation, as_measure, projection, projection_parts
 from smrmr.measures import projection_loops as loops
-from smrmr.measures.projection_parts import spread_anchors
+from smrmr.measures.projection_parts import Ranked, spread_anchors
 from smrmr.settings import write_setting
 
 quiet = pytest.mark.filterwarnings("ignore:columns .* have fewer than 5")
@@ -184,4 +184,32 @@ def test_bit_sets_are_those_of_comparisons(n, tied, monkeypatch, rng):
         for side, bits in enumerate([row < at, row != at][: 1 + tied]):
             padded = np.pad(bits, ((0, 0), (0, -n % 64)))
             words = np.packbits(padded, axis=1, bitorder="little").view("<u8")
-            assert_array_equal(found[side, k], words.T)
+            assert_array_equal(found[side, k, : len(words.T), : len(anchors)], words.T)
+            assert not found[side, k, len(words.T) :, : len(anchors)].any()
+    assert found.ctypes.data % 64 == found.strides[2] % 64 == 0  # lines of the cache
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("n", [40, 64, 65, 128, 129, 300, 700])
+def test_bit_sets_count_what_the_sweep_counts(n, tied, monkeypatch, rng):
+    """Oracle: the sweep; also with fewer anchors than samples, and of a part with itself."""
+    monkeypatch.setattr(projection_parts, "FEW_ROWS", 0)
+    x = rng.integers(0, n // 3, (7, n)) if tied else rng.standard_normal((7, n))
+    below, through = (
+        np.stack([np.searchsorted(np.sort(row), row, side) for row in x])
+        for side in ("left", "right")
+    )
+    ranks = [each.astype(np.int32) for each in (np.argsort(x, axis=1), below, through)]
+    for anchors in (np.arange(n), np.sort(rng.permutation(n)[: n // 2])):
+        found = []
+        for bit_sets in (False, True):
+            every, few = (
+                Ranked(np.arange(k), tuple(each[:k] for each in ranks), tied, anchors, bit_sets)
+                for k in (7, 3)
+            )
+            out = np.zeros((7, 3)), np.zeros((7, 7))
+            every.cross(few, out[0])
+            every.cross(every, out[1])
+            found.append([out[0], np.triu(out[1])])
+        assert_array_equal(found[0][0], found[1][0])
+        assert_array_equal(found[0][1], found[1][1])

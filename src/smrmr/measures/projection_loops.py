@@ -21,6 +21,8 @@ Array = NDArray[Any]
 Ranks = tuple[Array, Array, Array]  # order, below, through
 
 SHORT = 7000  # rows up to which the fifth power of their number is a 64-bit integer
+EXACT = 1500  # the same where it is exact in double precision
+ANCHORS = 128  # that all pairs of columns meet at, before they meet at others
 HALF = np.uint64(20)  # bits of v that are squared by themselves beyond
 LOW = np.uint64(2**40 - 1)
 WORD = np.uint64(6)  # 2 ** 6 bits
@@ -158,17 +160,27 @@ def _take(place: Any, words: Array, before: Array) -> None:
 def bit_planes(order: Array, through: Array, anchors: Array, tied: bool) -> Array:
     """Bit sets of the samples below each anchor: ``planes[0, column, word, anchor]``.
 
+    After the last anchor lines of the cache are filled with nothing that is read.
     If `tied`, also those of the samples whose value differs from the anchor's, ``planes[1]``.
     """
     n_columns, n = order.shape
     n_words, n_anchors = (n + 63) // 64, len(anchors)
-    planes = np.empty((1 + tied, n_columns, n_words, n_anchors), np.uint64)
+    n_words = n_words if tied else max(n_words, 2)  # as `cross_two_words` takes
+    planes = _in_lines((1 + tied, n_columns, n_words, n_anchors))
     number = np.full(n, -1, np.int32)
     number[anchors] = np.arange(n_anchors)
     width = min(n_words, max(AT_ONCE, MAX_SEEN // max(n_anchors, 1)))
     seen = np.empty((1 + tied, n_anchors, width), np.uint64)
     _fill_planes(order, through, number, np.empty(width, np.uint64), seen, planes)
     return planes
+
+
+def _in_lines(shape: tuple[int, ...]) -> Array:
+    """Room for words in lines of the processor's cache, of which the last axis fills whole ones."""
+    shape = *shape[:-1], -(-shape[-1] // AT_ONCE) * AT_ONCE
+    room = np.empty(int(np.prod(shape)) + AT_ONCE, np.uint64)
+    first = -room.ctypes.data // room.itemsize % AT_ONCE
+    return room[first : first + int(np.prod(shape))].reshape(shape)
 
 
 @compiled
@@ -211,7 +223,7 @@ def _turn(seen: Array, planes: Array) -> None:
     """Write words of every anchor as anchors of every word, a few words at a time."""
     for side in range(len(planes)):
         for first in range(0, planes.shape[1], AT_ONCE):
-            for r in range(planes.shape[2]):
+            for r in range(seen.shape[1]):
                 for w in range(first, min(first + AT_ONCE, planes.shape[1])):
                     planes[side, w, r] = seen[side, r, w]
 
@@ -248,3 +260,62 @@ def cross_bits(
                 concordance = v[r] if tied else 4 * v[r] + s + u + 1 - n
                 v[r] = n * concordance - s * u
             out[k, l] = sum_of_squares(v, n)
+
+
+@compiled
+def cross_two_words(
+    planes_a: Array, signs_a: Array, planes_b: Array, signs_b: Array, n: int, same: bool, out: Array
+) -> None:
+    """Do the same of up to 128 samples without ties, in one pass over the anchors of a pair."""
+    for k in range(len(signs_a)):
+        for l in range(k if same else 0, len(signs_b)):  # noqa: E741
+            s, u, total = signs_a[k], signs_b[l], np.uint64(0)
+            a0, a1 = planes_a[0, k, 0], planes_a[0, k, 1]
+            b0, b1 = planes_b[0, l, 0], planes_b[0, l, 1]
+            for r in range(len(s)):
+                both = np.int64(popcount(a0[r] & b0[r]) + popcount(a1[r] & b1[r]))
+                x, y = np.int64(s[r]), np.int64(u[r])
+                v = n * (4 * both + x + y + 1 - n) - x * y
+                total += np.uint64(v * v)
+            out[k, l] = np.float64(total)
+
+
+@compiled
+def cross_untied(
+    planes_a: Array, signs_a: Array, planes_b: Array, signs_b: Array, n: int, same: bool, out: Array
+) -> None:
+    """Do the same of more samples without ties, up to `EXACT`: some anchors of all pairs at a time.
+
+    Their bit sets of one column stay in the fastest cache while it meets all others.
+    """
+    n_anchors, n_words = signs_a.shape[1], planes_a.shape[2]
+    v = np.empty(n_anchors, np.int64)
+    for k in range(len(signs_a)):
+        for l in range(k if same else 0, len(signs_b)):  # noqa: E741
+            out[k, l] = 0.0
+    for first in range(0, n_anchors, ANCHORS):
+        last = first + ANCHORS if first + ANCHORS < n_anchors else n_anchors
+        start, stop = np.uint64(first), np.uint64(last)
+        for k in range(len(signs_a)):
+            for l in range(k if same else 0, len(signs_b)):  # noqa: E741
+                s, u, total = signs_a[k], signs_b[l], np.uint64(0)
+                for r in range(start, stop):
+                    v[r] = 0
+                for w in range(n_words % 4):
+                    a0, b0 = planes_a[0, k, w], planes_b[0, l, w]
+                    for r in range(start, stop):
+                        v[r] += np.int64(popcount(a0[r] & b0[r]))
+                for w in range(n_words % 4, n_words, 4):
+                    a0, a1 = planes_a[0, k, w], planes_a[0, k, w + 1]
+                    a2, a3 = planes_a[0, k, w + 2], planes_a[0, k, w + 3]
+                    b0, b1 = planes_b[0, l, w], planes_b[0, l, w + 1]
+                    b2, b3 = planes_b[0, l, w + 2], planes_b[0, l, w + 3]
+                    for r in range(start, stop):
+                        both = popcount(a0[r] & b0[r]) + popcount(a1[r] & b1[r])
+                        both += popcount(a2[r] & b2[r]) + popcount(a3[r] & b3[r])
+                        v[r] += np.int64(both)
+                for r in range(start, stop):
+                    x, y = np.int64(s[r]), np.int64(u[r])
+                    z = n * (4 * v[r] + x + y + 1 - n) - x * y
+                    total += np.uint64(z * z)
+                out[k, l] += np.float64(total)

@@ -92,7 +92,10 @@ class Ranked:
             out[:] = ((n * both.astype(np.float64) - apart) ** 2).sum(axis=0)
         elif self.bit_sets and other.bit_sets and self.tied == other.tied:
             planes = self.planes(), self.signs, other.planes(), other.signs
-            loops.cross_bits(*planes, n, self is other, out)
+            cross = loops.cross_bits
+            if not self.tied and n <= loops.EXACT:
+                cross = loops.cross_two_words if n <= 128 else loops.cross_untied
+            cross(*planes, n, self is other, out)
         else:
             chosen = anchor_mask(self.anchors, n)
             loops.sweep(

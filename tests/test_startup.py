@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import json
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from numba import njit
@@ -89,3 +91,29 @@ def test_garbage_is_not_searched_for_while_numba_compiles(enabled):
     finally:
         gc.enable()
     assert seen[:3] == [False] * 3
+
+
+def test_where_nothing_can_be_written_each_process_compiles(tmp_path):
+    """Law, of a package and a home without room for a cache, which files in its place take."""
+    package = tmp_path / "smrmr"
+    shutil.copytree(
+        Path(smrmr.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for folder in {file.parent for file in package.rglob("*.py")}:
+        (folder / "__pycache__").write_text("")
+    home = tmp_path / "home"
+    home.write_text("")
+    nowhere = {"HOME": str(home), "XDG_CACHE_HOME": str(home), "LOCALAPPDATA": str(home)}
+    lines = """
+import numpy as np, smrmr
+from smrmr.measures.kernel_loops import exponentiate
+print(smrmr.__file__, exponentiate.stats.cache_path)
+row = np.zeros(2)
+exponentiate(row)
+print(row.sum())
+"""
+    there = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
+    there |= nowhere | {"PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-W", "ignore", "-c", lines]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=there)
+    assert done.stdout.split() == [str(package / "__init__.py"), "None", "2.0"]

@@ -47,7 +47,7 @@ X = rng.standard_normal((100, 500))
 y = X[:, :5].sum(axis=1) + rng.standard_normal(100)
 """
 FITS = {  # what: (lines of Python, bar); nothing is compiled yet
-    "first fit, 100 x 500 numbers": (DRAWN + "smrmr.SmRMR().fit(X, y)", "<= 6 s"),
+    "first fit, 100 x 500 numbers": (DRAWN + "smrmr.SmRMR().fit(X, y)", "<= 3 s"),
     "first fit, two classes": (DRAWN + "smrmr.SmRMR(target='classes').fit(X, y > 0)", ""),
     "smrmr demo": ("sys.argv = ['smrmr', 'demo']; smrmr.cli.main()", "<= 6 s"),
 }

@@ -135,7 +135,12 @@ def follow_path(
                         if b[c, i] != 0.0:
                             for a in range(count):
                                 own[c, a] -= b[c, i] * among[i, a]
-                violation = _descend(among, b, own, count, lam, concave, held, system)
+                violation, sweeps = np.inf, 0
+                while violation >= TOLERANCE and sweeps < MOST_SWEEPS:
+                    if sweeps > 0:
+                        _extrapolate(held, system, b, own, count, lam, concave)
+                    violation = _descend(among, b, own, count, lam, concave, held)
+                    sweeps += HISTORY
                 before = count
                 if by_gram:
                     _subtract(gain, gram, working, b, count, gradient)
@@ -286,23 +291,17 @@ def _start(
 
 @compiled_inside
 def _descend(
-    among: Array,
-    b: Array,
-    gradient: Array,
-    count: int,
-    lam: float,
-    concave: bool,
-    held: Array,
-    system: Array,
+    among: Array, b: Array, gradient: Array, count: int, lam: float, concave: bool, held: Array
 ) -> Any:
     """Block coordinate descent among working columns; changes `b` and their `gradient`.
 
-    Returns the largest change of a coefficient in the last sweep, which is what the conditions of a
-    minimum are violated by. It is accelerated after Anderson (Bertrand and Massias 2021).
+    Sweeps until little changes, at most so many times as `held` keeps; then it is accelerated after
+    Anderson (Bertrand and Massias 2021). Returns the largest change of a coefficient in the last
+    sweep, which is what the conditions of a minimum are violated by.
     """
     q = len(b)
-    largest, n_held = 0.0, 0
-    for _ in range(MOST_SWEEPS):
+    largest = 0.0
+    for n_held in range(HISTORY):
         largest = 0.0
         for j in range(count):
             squares = 0.0
@@ -324,15 +323,11 @@ def _descend(
                     if abs(step) > largest:
                         largest = abs(step)
         if largest < TOLERANCE:
-            break
+            return largest
         for c in range(q):
             for a in range(count):
                 held[0, n_held, c, a] = b[c, a]
                 held[1, n_held, c, a] = gradient[c, a]
-        n_held += 1
-        if n_held == HISTORY:
-            _extrapolate(held, system, b, gradient, count, lam, concave)
-            n_held = 0
     return largest
 
 
@@ -363,7 +358,19 @@ def _extrapolate(
         trace += system[i, i]
     for i in range(m):
         system[i, i] += 1e-10 * trace
-    _solve(system, m)
+    for i in range(m):  # the solution, over its sum, comes into the last column
+        for k in range(i + 1, m):
+            factor = system[k, i] / system[i, i]
+            for j in range(i, m + 1):
+                system[k, j] -= factor * system[i, j]
+    total = 0.0
+    for i in range(m - 1, -1, -1):
+        for j in range(i + 1, m):
+            system[i, m] -= system[i, j] * system[j, m]
+        system[i, m] /= system[i, i]
+        total += system[i, m]
+    for i in range(m):
+        system[i, m] /= total
     new, new_gradient = held[0, HISTORY], held[1, HISTORY]
     difference = 0.0
     for a in range(count):
@@ -390,24 +397,6 @@ def _extrapolate(
         for c in range(q):
             for a in range(count):
                 b[c, a], gradient[c, a] = new[c, a], new_gradient[c, a]
-
-
-@compiled_inside
-def _solve(system: Array, m: int) -> None:
-    """Put the solution of a small positive definite system, over its sum, into its last column."""
-    for i in range(m):
-        for k in range(i + 1, m):
-            factor = system[k, i] / system[i, i]
-            for j in range(i, m + 1):
-                system[k, j] -= factor * system[i, j]
-    total = 0.0
-    for i in range(m - 1, -1, -1):
-        for j in range(i + 1, m):
-            system[i, m] -= system[i, j] * system[j, m]
-        system[i, m] /= system[i, i]
-        total += system[i, m]
-    for i in range(m):
-        system[i, m] /= total
 
 
 @compiled_inside

@@ -195,9 +195,17 @@ class Inputs:
 
     def with_products(self, rows: Indices) -> Indices:
         """Rows of `Z` and all products that they are in."""
-        if not len(self.products):
-            return rows
-        return np.concatenate([np.flatnonzero(np.isin(self.products, rows).any(axis=1)), rows])
+        found = {i for row in rows.tolist() for i in self._products_of.get(row, ())}
+        return np.concatenate([np.array(sorted(found), np.intp), rows]) if found else rows
+
+    @cached_property
+    def _products_of(self) -> dict[int, list[int]]:
+        """For each row the products that it is in."""
+        found = dict[int, list[int]]()
+        for i, pair in enumerate(self.products.tolist()):
+            for row in pair:
+                found.setdefault(row, []).append(i)
+        return found
 
     def behind(self, rows: Indices) -> Indices:
         """Rows of `Z`, those of both features in the place of products."""

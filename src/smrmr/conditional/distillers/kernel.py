@@ -134,6 +134,7 @@ class Kernel:
 def _kernel_ridge(problem: FitProblem, columns: tuple[int, ...]) -> KernelRidge:
     key = "kernel ridge", columns
     if key not in problem.cache:
-        problem.cache[key] = KernelRidge(problem.regressors, columns, problem.target.values)
+        bumps = problem.cache.setdefault("bumps", {})
+        problem.cache[key] = KernelRidge(problem.regressors, columns, problem.target.values, bumps)
     found: KernelRidge = problem.cache[key]
     return found

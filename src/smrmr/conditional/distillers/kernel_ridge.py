@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any, TypeAlias
 
@@ -49,11 +49,14 @@ class KernelRidge:
         deviation from the mean of the others.
     Y
         Columns of the target, of mean 0, (q, n).
+    bumps
+        Kernels of single features that other fits have worked out, where kernels are whole.
     """
 
     regressors: Regressors
     columns: tuple[int, ...]
     Y: Matrix
+    bumps: dict[int, Matrix] = field(default_factory=dict)
 
     @cached_property
     def error(self) -> float:
@@ -69,7 +72,7 @@ class KernelRidge:
         if not self.columns:
             return np.asarray(self.Y * n / (n - 1))
         if n <= MOST_LANDMARKS:
-            return _from_whole_kernels(self._features(), self.Y)
+            return _from_whole_kernels(self._features(), self._own_bumps(), self.Y)
         _, mix, ridge = self._choice
         return _fit(self._features(), self.Y, mix, ridge)
 
@@ -81,6 +84,14 @@ class KernelRidge:
         Y = self.Y[:, judged]
         return _choose(features[:, judged], Y - Y.mean(axis=1, keepdims=True), points)
 
+    def _own_bumps(self) -> Matrix:
+        """Sum of the centred kernels of single features."""
+        for column in self.columns:
+            if column not in self.bumps:
+                row = np.asarray(self.regressors.features[column], np.float64)[None]
+                self.bumps[column] = _centred(_bumps(row, row))
+        return np.asarray(np.sum([self.bumps[column] for column in self.columns], axis=0))
+
     def _features(self) -> Matrix:
         return np.asarray(self.regressors.features[list(self.columns)], np.float64)
 
@@ -90,10 +101,9 @@ def _spread(n: int, most: int) -> Indices:
     return np.linspace(0, n - 1, min(n, most)).astype(np.intp)
 
 
-def _from_whole_kernels(features: Matrix, Y: Matrix) -> Matrix:
+def _from_whole_kernels(features: Matrix, own_bumps: Matrix, Y: Matrix) -> Matrix:
     features = features - features.mean(axis=1, keepdims=True)
-    bumps = [_bumps(row[None], row[None]) for row in features]
-    kernels = features.T @ features, _centred(sum(bumps)), _centred(_bumps(features, features))
+    kernels = features.T @ features, own_bumps, _centred(_bumps(features, features))
     best, least = Y, np.inf
     for mix in MIXES:
         kernel: Any = sum(w * k for w, k in zip(mix, kernels, strict=True) if w)

@@ -65,7 +65,7 @@ class Path:
         """Number of columns, those left out among them."""
         return len(self.out)
 
-    @property
+    @cached_property
     def chosen(self) -> Matrix:
         """Coefficients of all columns at the lambda of least criterion, (q, size)."""
         found = np.zeros((self.coefficients.shape[1], self.size))

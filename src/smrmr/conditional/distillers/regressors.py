@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtrs
 
 from ...runs.stored_rows import RowMatrix, span
 from ...types import Indices, Matrix, Vector
@@ -80,9 +81,9 @@ class Regressors:
         held = self.columns[support]
         product = held @ held.T
         product += JITTER * np.trace(product) * np.eye(len(support))
-        to_orthonormal = np.linalg.inv(np.linalg.cholesky(product)).T
         share = freedom / len(support)
-        weight = np.sum((held.T @ to_orthonormal) ** 2, axis=1)
+        orthonormal = dtrtrs(dpotrf(product, lower=1)[0], held, lower=1)[0]
+        weight = np.einsum("ki,ki->i", orthonormal, orthonormal)
         return np.asarray(self._covariate_leverage + share * weight)
 
     def _blocks(self) -> Iterator[slice]:

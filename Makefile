@@ -70,6 +70,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python -m benchmarks.speed.knockoffs
 	$(BIN)/python -m benchmarks.speed.fit
 	$(BIN)/python -m benchmarks.speed.rows
+	$(BIN)/python -m benchmarks.speed.limits
 	$(BIN)/python -m benchmarks.speed.against
 	$(BIN)/python -m benchmarks.speed.startup
 

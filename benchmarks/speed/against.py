@@ -4,9 +4,9 @@
 
 Every cell is a process of its own; compiling and loading are left out by a small fit before. A dash
 says that a rival is not installed, refuses the size or takes longer than two minutes. Rivals that
-only rank (mRMR, mutual information) promise no level: they are told to take ten features; nor does
-the LASSO by cross-validation. A second table has the seconds of each over ours, above 1 where ours
-takes less.
+only rank (mRMR, mutual information) promise no level: they are told to take ten features; nor do
+the LASSO by cross-validation and Boruta. A second table has the seconds of each over ours, above 1
+where ours takes less.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from .timing import in_own_process
 
 SIZES = ((100, 100), (100, 500), (500, 5000), (2600, 500), (10_000, 50))
 LONGEST = 120  # seconds by the clock
+LEVEL = 0.1
 Problem = namedtuple("Problem", "X y target")
 
 
@@ -39,6 +40,10 @@ def ours(control):
 
 def rival(method):
     return lambda X, y: method(Problem(X, y, "continuous"), 0)
+
+
+def trex(X, y):
+    rivals.trex(Problem(X, y, "continuous"), 0)(LEVEL)
 
 
 def mrmr(X, y):
@@ -66,6 +71,8 @@ METHODS = {
     '`control="paper"`': ours("paper"),
     "LASSO knockoffs (knockpy)": rival(rivals.lasso_knockoffs),
     "d0CRT (hidimstat)": rival(rivals.d0crt),
+    "T-Rex (trexselector)": trex,
+    "Boruta": rival(rivals.boruta),
     "LASSO by cross-validation (scikit-learn)": lasso_cv,
     "mRMR (mrmr_selection)": mrmr,
     "mutual information (scikit-learn)": mutual_information,

@@ -68,15 +68,14 @@ def map_on_threads(
     allows at the same time; `told` hears how many are done, on the thread of the caller.
     """
     items = list(items)
-    n_threads = min(effective_n_jobs(n_jobs), cpu_count())
+    n_threads = min(effective_n_jobs(n_jobs), len(items))
     n_threads = n_threads if at_once is None else min(n_threads, at_once)
-    if min(n_threads, len(items)) <= 1:
+    if n_threads <= 1:
         return _listed(map(function, items), told)
+    n_threads = min(n_threads, cpu_count())  # which takes long to ask for
     pool = getattr(_of_thread, "pool", None)
     if pool is not None:
-        return _listed(
-            iter(_Shared(function, items).work_with(pool, min(n_threads, len(items)) - 1)), told
-        )
+        return _listed(iter(_Shared(function, items).work_with(pool, n_threads - 1)), told)
 
     def join() -> None:
         _of_thread.pool = helpers

@@ -213,3 +213,17 @@ def test_bit_sets_count_what_the_sweep_counts(n, tied, monkeypatch, rng):
             found.append([out[0], np.triu(out[1])])
         assert_array_equal(found[0][0], found[1][0])
         assert_array_equal(found[0][1], found[1][1])
+
+
+@pytest.mark.parametrize(("p", "expected"), [(64, {64}), (65, set())])
+def test_matrices_are_for_few_columns_alone(p, expected, monkeypatch, rng):
+    """Oracle: how many columns are multiplied as matrices where all fit a tile, and where not."""
+    multiplied, signs_around = [], Ranked.signs_around.func
+
+    def record(part):
+        multiplied.append(len(part.columns))
+        return signs_around(part)
+
+    monkeypatch.setattr(Ranked, "signs_around", property(record))
+    smrmr.redundancy(rng.standard_normal((60, p)))
+    assert set(multiplied) == expected

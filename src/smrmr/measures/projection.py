@@ -100,7 +100,8 @@ class ProjectionCorrelation(Measure):
             )
             return [Coded(block.columns, codes, nominal=True, anchors=anchors)]
         often = use.partners >= BIT_SET_PARTNERS and len(anchors) <= BIT_SET_ANCHORS
-        return _numeric_parts(block, anchors, often or block.n_rows <= BIT_SET_ROWS)
+        bit_sets, few = often or block.n_rows <= BIT_SET_ROWS, use.partners <= self.pair_tile
+        return _numeric_parts(block, anchors, bit_sets, few)
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""
@@ -132,7 +133,7 @@ class ProjectionCorrelation(Measure):
         return spread_anchors(n_rows, int(self.anchors))
 
 
-def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]:
+def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool, meets_few: bool) -> list[Part]:
     """Columns with few levels coded, others ranked: without ties, and with ties."""
     n = block.n_rows
     codes, counts, levels = code_small_integers(block.values, TABLE_LEVELS)
@@ -151,7 +152,9 @@ def _numeric_parts(block: Block, anchors: Indices, bit_sets: bool) -> list[Part]
         for tied, rows in ((False, many & (distinct == n)), (True, many & (distinct < n))):
             if rows.any():
                 ranked = order[rows], below[rows], through[rows]
-                parts.append(Ranked(block.columns[rest[rows]], ranked, tied, anchors, bit_sets))
+                parts.append(
+                    Ranked(block.columns[rest[rows]], ranked, tied, anchors, bit_sets, meets_few)
+                )
     if few.any():
         columns, n_levels = block.columns, int(levels.max())
         if not few.all():

@@ -34,13 +34,17 @@ def spread_anchors(n_rows: int, n_anchors: int) -> Indices:
 
 @dataclass(eq=False)
 class Ranked:
-    """Columns with many levels, as ranks, and with `bit_sets` as those of every anchor."""
+    """Columns with many levels, as ranks, and with `bit_sets` as those of every anchor.
+
+    Where they meet few others, matrices may do without loops.
+    """
 
     columns: Indices
     ranks: loops.Ranks
     tied: bool
     anchors: Indices
     bit_sets: bool
+    meets_few: bool = True
     signs: NDArray[np.int32] = field(init=False)  # sum over i of sign(x_i - x_r)
     u: Vector = field(init=False)
     energies: Vector = field(init=False)
@@ -86,7 +90,8 @@ class Ranked:
         """
         n, (k, m) = self.n_rows, out.shape
         signs = len(self.anchors) * n  # of a column
-        if n <= FEW_ROWS and max(k, m) * signs <= FEW_SIGNS and k * m * signs <= FEW_PRODUCTS:
+        few = n <= FEW_ROWS and max(k, m) * signs <= FEW_SIGNS and k * m * signs <= FEW_PRODUCTS
+        if few and self.meets_few and other.meets_few:
             both = self.signs_around @ other.signs_around.transpose(0, 2, 1)
             apart = self.signs.T[:, :, None] * other.signs.T[:, None]
             out[:] = ((n * both.astype(np.float64) - apart) ** 2).sum(axis=0)

@@ -12,6 +12,7 @@ from sklearn.linear_model import MultiTaskLasso
 
 import smrmr.conditional.distillers.kernel_ridge as kernel_module
 import smrmr.conditional.distillers.problem as problem_module
+import smrmr.conditional.distillers.ridge as ridge_module
 from smrmr import Recipe, select
 from smrmr.conditional import Blend, FitProblem, Kernel, Lasso, Ridge
 from smrmr.conditional.distillers import Distillation
@@ -449,3 +450,18 @@ def test_nothing_that_does_not_matter_changes_a_bit_of_five_classes(five_classes
                 (found.evidence.p_by_target, other.evidence.p_by_target),
             ):
                 assert_array_equal(mine[0][i], theirs[0][same])
+
+
+def test_ridge_reads_features_once_for_all_that_leave_none_of_them_out(rng, monkeypatch):
+    X = rng.normal(size=(60, 8))
+    problem = FitProblem.of(X, X[:, 1] + rng.normal(size=60))
+    fit = Ridge().fit(problem, np.array([], dtype=int))
+    expanded, seen = ridge_module.Spectrum.expanded, []
+    monkeypatch.setattr(
+        ridge_module.Spectrum,
+        "expanded",
+        lambda self, inside: seen.append(1) or expanded(self, inside),
+    )
+    found = fit.without([np.array([8]), np.array([9, 10]), np.array([], dtype=int)])
+    assert_array_equal(found, np.repeat(fit.residuals[:, None], 3, axis=1))
+    assert not seen

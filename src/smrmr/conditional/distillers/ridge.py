@@ -228,6 +228,17 @@ class Spectrum:
         """Number of the lambda that is chosen where nothing is left out."""
         return int(self.choose(self._of_all[2][:, None], self.weights.sum(axis=1)[:, None])[0])
 
+    @cached_property
+    def _known_residuals(self) -> dict[int, Matrix]:
+        return {}
+
+    def _residuals(self, step: int) -> Matrix:
+        """Residuals of the fit to all features by one of the lambdas, (q, n); remembered."""
+        if step not in self._known_residuals:
+            inside = self.lams[step] * self._of_all[0][step]
+            self._known_residuals[step] = self.outside + self.expanded(inside)
+        return self._known_residuals[step]
+
     def without(self, outs: Sequence[Indices]) -> Array:
         """Residuals of the fits without some sets of features, (q, sets, n)."""
         found = np.empty((len(self.outside), len(outs), self.outside.shape[1]))
@@ -237,8 +248,7 @@ class Spectrum:
             found[:, single] = self._without_singles(np.concatenate([sets[i] for i in single]))
         for i, out in enumerate(sets):
             if len(out) == 0:
-                inside = self.lams[self.chosen] * self._of_all[0][self.chosen]
-                found[:, i] = self.outside + self.expanded(inside)
+                found[:, i] = self._residuals(self.chosen)
             elif len(out) > 1:
                 found[:, i] = self._without_group(out)
         return found
@@ -254,7 +264,7 @@ class Spectrum:
         found = np.empty((len(self.outside), len(features), self.outside.shape[1]))
         for step in np.unique(best):
             those = np.flatnonzero(best == step)
-            base = self.outside + self.expanded(self.lams[step] * once[step])
+            base = self._residuals(int(step))
             change = self.expanded(self.lams[step] * self.weights[step][:, None] * C[:, those])
             found[:, those] = base[:, None] + own[step, those].T[:, :, None] * change
         return found

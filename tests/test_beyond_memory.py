@@ -23,7 +23,7 @@ from smrmr.conditional.partner_products import all_products
 from smrmr.conditional.products import find_products, scaled_scores
 from smrmr.conditional.residuals import find_neighbours
 from smrmr.conditional.scores import standardised
-from smrmr.data import open_columns
+from smrmr.data import open_columns, sources
 from smrmr.problems import Problem
 from smrmr.runs.stored_rows import room_for, row_blocks, span
 
@@ -304,3 +304,25 @@ def test_ranks_lie_in_files_where_scores_do(rng, monkeypatch):
         ranks, inputs = seen[-2:]
         assert isinstance(ranks.kept, np.ndarray) == (inputs.room.folder is None)
         assert (inputs.room.folder is None) == (budget == "1GB")
+
+
+@pytest.mark.parametrize("which", [slice(2, 9), np.array([8, 1, 3, 3, 0])], ids=str)
+@pytest.mark.parametrize("columns", [None, np.arange(32, -1, -3)], ids=["all", "some"])
+def test_few_rows_are_taken_of_few_columns_at_a_time(which, columns, matrix, monkeypatch):
+    """Oracle: NumPy."""
+    monkeypatch.setattr(sources, "MAX_VALUES_READ", 3 * len(matrix))
+    widths = []
+
+    class Source:
+        shape, names = matrix.shape, None
+
+        def read(self, columns):
+            found = matrix[:, columns]
+            widths.append(found.shape[1])
+            return found
+
+    rows = np.array([4, 4, 1])
+    found = sources.Subset(Source(), rows, columns).read(which)
+    expected = matrix if columns is None else matrix[:, columns]
+    assert_array_equal(found, expected[rows][:, which])
+    assert max(widths) == 3

@@ -14,6 +14,8 @@ from ..types import Indices
 
 Which: TypeAlias = "slice | Indices"
 
+MAX_VALUES_READ = 2**24  # at a time, where some rows of them are kept
+
 
 @runtime_checkable
 class ColumnSource(Protocol):
@@ -94,9 +96,16 @@ class Subset(PickledByFields):
         return tuple(names[k] for k in self.columns)
 
     def read(self, columns: Which) -> NDArray[Any]:
-        """The columns requested, on the chosen rows."""
-        values = self.source.read(columns if self.columns is None else self.columns[columns])
-        return values if self.rows is None else values[self.rows]
+        """The columns requested, on the chosen rows: of all rows a few columns at a time."""
+        wanted = columns if self.columns is None else self.columns[columns]
+        if self.rows is None:
+            return self.source.read(wanted)
+        n, p = self.source.shape
+        places, width = np.arange(p)[wanted], max(1, MAX_VALUES_READ // n)
+        if len(places) <= width:
+            return self.source.read(wanted)[self.rows]
+        some = [places[start : start + width] for start in range(0, len(places), width)]
+        return np.concatenate([self.source.read(part)[self.rows] for part in some], axis=1)
 
 
 @dataclass(frozen=True, eq=False)

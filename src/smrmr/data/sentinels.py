@@ -54,12 +54,11 @@ def sentinels(values: NDArray[Any]) -> tuple[Indices, Vector]:
 
     It is the lowest or highest value, farther from all others than these are from each other.
     """
-    numbers = values.astype(np.float64)
-    if not numbers.size:
+    if not values.size:
         return np.empty(0, np.intp), np.empty(0)
-    low, high = np.fmin.reduce(numbers, axis=0), np.fmax.reduce(numbers, axis=0)
+    low, high = (of.reduce(values, axis=0).astype(np.float64) for of in (np.fmin, np.fmax))
     likely = np.flatnonzero(np.isin(low, LOW) | np.isin(high, HIGH))
-    found = [_sentinel(numbers[:, k]) for k in likely]
+    found = [_sentinel(values[:, k].astype(np.float64)) for k in likely]
     marks = np.array(found, dtype=np.float64)
     return likely[~np.isnan(marks)], marks[~np.isnan(marks)]
 

@@ -20,6 +20,7 @@ FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients 
 MOST_PER_ID = 10  # rows per patient or plate, on average; with more it may be a class
 MAX_COLUMNS_OF_TARGETS = 5  # more columns that tell the classes apart do so by chance
 ROWS_AT_FIRST = 16  # that a column is compared with the target on
+ROWS_OF_RARE = 256  # in which most columns differ often enough from their most frequent value
 
 
 Check: TypeAlias = Callable[[NDArray[Any], Mask], Indices]
@@ -122,7 +123,9 @@ def _rare(values: NDArray[Any], _: Mask) -> Indices:
         off_mode = len(values) - (values[:, None] == values).sum(axis=0).max(axis=0)
     else:  # if at most 4 values differ from the most frequent one, it is the median of any 9
         mode = np.sort(values[: 2 * MIN_OTHER_VALUES - 1], axis=0)[MIN_OTHER_VALUES - 1]
-        off_mode = (values != mode).sum(axis=0)
+        off_mode = (values[:ROWS_OF_RARE] != mode).sum(axis=0)
+        likely = np.flatnonzero(off_mode < MIN_OTHER_VALUES)  # few rows rule out nearly all
+        off_mode[likely] = (values[:, likely] != mode[likely]).sum(axis=0)
     return np.flatnonzero((off_mode > 0) & (off_mode < min(MIN_OTHER_VALUES, len(values) - 1)))
 
 

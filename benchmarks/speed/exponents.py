@@ -150,8 +150,8 @@ def extrapolate(found, slopes):
     print(f"{n:,} x {p:,}, of which {tested:,} are tested, extrapolated:")
     print(f"  processor: {seconds / 3600:,.0f} hours by these exponents,")
     print(f"    {pairs / 3600:,.0f} where pairs of features take all of the time")
-    print(f"  files: the table {4e-12 * n * p:,.1f} TB in single precision; ranks, scores, scores")
-    print(f"    as partners and products with the residual {4 * scores:,.2f} TB")
+    print(f"  files: the table {4e-12 * n * p:,.1f} TB in single precision; ranks, scores, their")
+    print(f"    sizes, scores as partners and products with the residual {5 * scores:,.2f} TB")
     print(f"  read from files, by all workers together: {read:,.0f} TB")
 
 

@@ -25,7 +25,7 @@ from smrmr.conditional.residuals import find_neighbours
 from smrmr.conditional.scores import standardised
 from smrmr.data import open_columns, sources
 from smrmr.problems import Problem
-from smrmr.runs.stored_rows import room_for, row_blocks, span
+from smrmr.runs.stored_rows import room_for, row_blocks, span, take_columns
 
 
 @pytest.fixture
@@ -60,6 +60,15 @@ def test_rows_in_a_file_are_indexed_like_an_array(which, first, matrix, room):
     stored[first:] = matrix
     found = pickle.loads(pickle.dumps(stored.span(first, 50 + first)))
     assert_array_equal(found[which], matrix[which])
+
+
+def test_columns_are_taken_row_by_row(matrix, room):
+    """Oracle: an index of NumPy; each row lies together, whatever it is taken from."""
+    which = np.array([30, 2, 2, 7])
+    for rows in (matrix, room.gather(iter([matrix]))):
+        found = take_columns(rows, which)
+        assert_array_equal(found, matrix[:, which])
+        assert found.flags.c_contiguous
 
 
 def test_rows_are_written_and_gathered(matrix, room):

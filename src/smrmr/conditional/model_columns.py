@@ -13,7 +13,15 @@ from ..data.scaling import unit_scale
 from ..data.target import Target
 from ..features.rank_table import RankTable
 from ..runs.blocks import map_on_threads
-from ..runs.stored_rows import IN_MEMORY, Room, RowMatrix, RowsView, StoredRows, row_blocks
+from ..runs.stored_rows import (
+    IN_MEMORY,
+    Room,
+    RowMatrix,
+    RowsView,
+    StoredRows,
+    row_blocks,
+    take_columns,
+)
 from ..runs.work import Work
 from ..types import Indices, Mask, Matrix, Vector
 from .distillers import FitProblem
@@ -77,7 +85,8 @@ class ModelColumns:
         """Put the scores of some columns into rows of Z, from the first one on."""
 
         def put(some: slice) -> None:
-            scores = adjusted_for(normal_scores(self.ranks[which[some]][:, order]), covariate_basis)
+            ranks = take_columns(self.ranks[which[some]], order)
+            scores = adjusted_for(normal_scores(ranks), covariate_basis)
             Z[first + some.start : first + some.start + len(scores)] = scores
 
         map_on_threads(put, _blocks(len(which), len(order)), n_jobs)
@@ -163,9 +172,10 @@ def fit_problems(
         mine = rows[start:stop]
         stop = start + len(mine)
         values, _ = _values(columns, features[some])
-        plain = standardised(values[: len(mine), order])
+        plain = standardised(take_columns(values[: len(mine)], order))
         near_normal = ranked.normality[mine, None] >= NEAR_NORMAL
-        mild = np.where(near_normal, plain, normal_scores(ranked.ranks[mine][:, order]))
+        in_order = take_columns(ranked.ranks[mine], order)
+        mild = np.where(near_normal, plain, normal_scores(in_order))
         for held, chosen in zip(regressors, (mild, plain), strict=False):
             held[before + start : before + stop] = adjusted_for(chosen, covariate_basis)
             absolute = adjusted_for(absolute_values(chosen), covariate_basis)

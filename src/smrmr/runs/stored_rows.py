@@ -156,6 +156,13 @@ RowMatrix: TypeAlias = Any
 """A matrix whose rows are read by need: an array, or one of those above."""
 
 
+def take_columns(rows: RowMatrix, which: Any) -> Array:
+    """Some columns by position: of an array far faster than by an index, and row by row."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(np.take(rows, which, axis=1))
+    return np.ascontiguousarray(rows[:, which])
+
+
 @dataclass(frozen=True)
 class Room:
     """Where large matrices of a piece of work are put: into memory, or into files of a folder."""

@@ -79,10 +79,11 @@ class KernelRidge:
     @cached_property
     def _choice(self) -> tuple[float, Mix, float]:
         features, n = self._features(), self.Y.shape[1]
-        points = features[:, _spread(n, MOST_LANDMARKS // 2)]
+        points = np.take(features, _spread(n, MOST_LANDMARKS // 2), axis=1)
         judged = _spread(n, MOST_JUDGED)
         Y = self.Y[:, judged]
-        return _choose(features[:, judged], Y - Y.mean(axis=1, keepdims=True), points)
+        judged_features = np.take(features, judged, axis=1)
+        return _choose(judged_features, Y - Y.mean(axis=1, keepdims=True), points)
 
     def _own_bumps(self) -> Matrix:
         """Sum of the centred kernels of single features."""

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ...runs.stored_rows import span, take_columns
 from ...types import Indices, Matrix
 from .path_loops import SquaredLoss
 from .paths import Path, fit_path
@@ -113,17 +114,18 @@ def _predicted_residuals(problem: FitProblem, size: int, known: Indices, new: In
     regressors, Y = problem.regressors, problem.target.values
     centre, scale = Y[:, known].mean(axis=1), Y[:, known].std(axis=1)
     targets = (Y[:, known] - centre[:, None]) / np.where(scale > 0, scale, 1.0)[:, None]
-    inside = np.ascontiguousarray(regressors.columns[:size, known], dtype=np.float64)
-    mean, spread = inside.mean(axis=1, keepdims=True), inside.std(axis=1, keepdims=True)
-    spread = np.where(spread > MIN_SPREAD, spread, np.inf)
+    inside = take_columns(span(regressors.columns, 0, size), known).astype(np.float64, copy=False)
+    mean = inside.mean(axis=1, keepdims=True)
     inside -= mean
+    spread = np.sqrt(np.einsum("ki,ki->k", inside, inside) / len(known))[:, None]
+    spread = np.where(spread > MIN_SPREAD, spread, np.inf)
     inside /= spread
     loss = SquaredLoss.by_columns(targets @ inside.T / len(known), inside, targets)
     freedom = len(known) - len(regressors.covariate_basis)
     out = np.tile(~problem.allowed(NONE), size // problem.n_features)
     coefficients = fit_path(loss, freedom, out).chosen
     used = np.flatnonzero(coefficients.any(axis=0))
-    outside = (np.ascontiguousarray(regressors.columns[used][:, new]) - mean[used]) / spread[used]
+    outside = (take_columns(regressors.columns[used], new) - mean[used]) / spread[used]
     predicted = coefficients[:, used] @ outside
     return np.asarray(Y[:, new] - centre[:, None] - scale[:, None] * predicted)
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs
+from scipy.linalg.blas import dtrsm
+from scipy.linalg.lapack import dpotrf
 
 from ...runs.stored_rows import RowMatrix, span
 from ...types import Indices, Matrix, Vector
@@ -51,7 +52,7 @@ class Regressors:
     def loss(self, Y: Matrix, size: int) -> SquaredLoss:
         """The squared loss of many fits of the rows of Y, (q, n), to the first `size` columns."""
         gain = np.ascontiguousarray(self.products(Y)[:, :size])
-        if len(self.columns) <= min(GRAM_PER_ROW * self.n_rows, MOST_IN_GRAM):
+        if self._by_gram:
             return SquaredLoss.by_gram(gain, self.gram)
         columns = np.ascontiguousarray(self.columns[:size])
         return SquaredLoss.by_columns(gain, columns, np.ascontiguousarray(Y))
@@ -79,12 +80,20 @@ class Regressors:
         if self.n_rows > MOST_LEVERAGES or not len(support):
             return np.asarray(self._covariate_leverage + freedom / self.n_rows)
         held = self.columns[support]
-        product = held @ held.T
+        if self._by_gram:
+            product = self.n_rows * self.gram[np.ix_(support, support)]
+        else:
+            product = held @ held.T
         product += JITTER * np.trace(product) * np.eye(len(support))
-        share = freedom / len(support)
-        orthonormal = dtrtrs(dpotrf(product, lower=1)[0], held, lower=1)[0]
-        weight = np.einsum("ki,ki->i", orthonormal, orthonormal)
-        return np.asarray(self._covariate_leverage + share * weight)
+        factor = dpotrf(product, lower=1)[0]
+        orthonormal = dtrsm(1.0, factor, held.T, side=1, lower=1, trans_a=1, overwrite_b=1)
+        weight = np.einsum("ik,ik->i", orthonormal, orthonormal)
+        return np.asarray(self._covariate_leverage + freedom / len(support) * weight)
+
+    @property
+    def _by_gram(self) -> bool:
+        """Whether all inner products are worked out."""
+        return len(self.columns) <= min(GRAM_PER_ROW * self.n_rows, MOST_IN_GRAM)
 
     def _blocks(self) -> Iterator[slice]:
         for start in range(0, self.n_rows, ROWS_AT_ONCE):

@@ -33,29 +33,6 @@ def test_two_items_at_a_time_whatever_the_backend(backend):
     assert told == [(done, True) for done in (1, 2, 3, 4)]
 
 
-def test_steps_inside_steps_add_no_threads():
-    """Oracle: the number of items in work at the same time, which is two and never more."""
-    busy, most, lock = set(), [], threading.Lock()
-
-    def inner(_):
-        with lock:
-            busy.add(threading.get_ident())
-            most.append(len(busy))
-        threading.Event().wait(0.01)
-        with lock:
-            busy.discard(threading.get_ident())
-        return threading.get_ident()
-
-    def outer(k):
-        return map_on_threads(inner, range(k), 2)
-
-    found = map_on_threads(outer, [2, 3, 40], 2)
-    assert [len(each) for each in found] == [2, 3, 40]
-    assert max(most) == 2
-    assert len({thread for each in found for thread in each}) == 2
-    assert len(set(found[2])) == 2  # the last one is helped by who has nothing left to do
-
-
 @pytest.mark.parametrize(("n_jobs", "at_once"), [(1, None), (None, None), (2, 1)])
 def test_one_thread_is_that_of_the_caller(n_jobs, at_once):
     found = map_on_threads(lambda _: threading.get_ident(), range(3), n_jobs, at_once)

@@ -2,13 +2,12 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock, local
-from typing import Any, Generic, TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
-from joblib import Parallel, cpu_count, effective_n_jobs
+from joblib import Parallel, cpu_count, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
@@ -63,9 +62,8 @@ def map_on_threads(
     """What a function makes of each item, in order: for steps of a few hundredths of a second.
 
     They share the memory of this process whatever workers the user set, and no checkpoint keeps
-    them: to send or to write what they need would take longer. A function that calls this again
-    adds no threads: its own goes on, helped by those that are free. `at_once` is how many memory
-    allows at the same time; `told` hears how many are done, on the thread of the caller.
+    them: to send or to write what they need would take longer. `at_once` is how many memory allows
+    at the same time; `told` hears how many are done, on the thread of the caller.
     """
     items = list(items)
     n_threads = min(effective_n_jobs(n_jobs), len(items))
@@ -73,15 +71,8 @@ def map_on_threads(
     if n_threads <= 1:
         return _listed(map(function, items), told)
     n_threads = min(n_threads, cpu_count())  # which takes long to ask for
-    pool = getattr(_of_thread, "pool", None)
-    if pool is not None:
-        return _listed(iter(_Shared(function, items).work_with(pool, n_threads - 1)), told)
-
-    def join() -> None:
-        _of_thread.pool = helpers
-
-    with one_blas_thread(), ThreadPoolExecutor(n_threads, initializer=join) as helpers:
-        return _listed(helpers.map(function, items), told)
+    with one_blas_thread(), Parallel(n_threads, require="sharedmem", return_as="generator") as pool:
+        return _listed(pool(delayed(function)(item) for item in items), told)
 
 
 def _listed(results: Iterator[Found], told: Callable[[int], None] | None) -> list[Found]:
@@ -91,38 +82,6 @@ def _listed(results: Iterator[Found], told: Callable[[int], None] | None) -> lis
         if told is not None:
             told(len(found))
     return found
-
-
-_of_thread = local()  # the pool that it belongs to
-
-
-class _Shared(Generic[Item, Found]):
-    """Items that several threads of a pool take one after the other."""
-
-    def __init__(self, function: Callable[[Item], Found], items: list[Item]) -> None:
-        self._function = function
-        self._left = iter(list(enumerate(items)))  # of a list, so that threads can share it
-        self._found: list[Any] = [None] * len(items)
-
-    def work_with(self, pool: ThreadPoolExecutor, n_helpers: int) -> list[Found]:
-        """Take items until none is left, with threads that are free or become so."""
-        helping = [pool.submit(self._work) for _ in range(n_helpers)]
-        try:
-            self._work()
-        finally:
-            came = [one for one in helping if not one.cancel()]
-            wait(came)
-        for one in came:
-            one.result()  # raises what was raised
-        return self._found
-
-    def _work(self) -> None:
-        try:
-            for place, item in self._left:
-                self._found[place] = self._function(item)
-        finally:
-            for _ in self._left:  # after an error nobody takes another one
-                pass
 
 
 class _BlasLimit:

@@ -15,7 +15,6 @@ import numpy as np
 
 from ...data.targets.protocol import TargetColumns
 from ...problems import Problem, setting
-from ...runs.blocks import map_on_threads
 from ...settings import read_strategies
 from ...types import Indices, Matrix, Vector
 from .blend import Blend
@@ -101,10 +100,10 @@ class Distillation:
     @cached_property
     def held_out(self) -> tuple[tuple[Matrix, ...], ...]:
         """Residuals of rows left out, by distiller and form."""
-        each = [(one, problem) for one in self.distillers for problem in self.problems]
-        found = map_on_threads(lambda of: of[0].held_out(of[1]), each, self.problems[0].n_jobs)
-        size = len(self.problems)
-        return tuple(tuple(found[i : i + size]) for i in range(0, len(found), size))
+        return tuple(
+            tuple(distiller.held_out(problem) for problem in self.problems)
+            for distiller in self.distillers
+        )
 
     @cached_property
     def chosen(self) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from ..types import Indices, Mask, Matrix, Vector
 
 MOST_FEATURES = 40
 MOST_ROWS = 500  # of data that are kept
-MOST_COMPARED = 10_000  # rows on which features are compared with each other
+MOST_COMPARED = 2000  # rows on which features are compared with each other
 FEWEST_ROWS = 5  # of a level or class that is summarised
 ROWS_PER_BIN = 10
 MOST_BINS = 10
@@ -123,7 +123,7 @@ class PlotData:
     features
         The best features, at most 40.
     redundancy
-        Association of each of them with each other, on at most 10,000 rows.
+        Association of each of them with each other, on at most 2,000 rows.
     labels
         Names of the target's classes.
     shapes

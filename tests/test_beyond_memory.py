@@ -104,8 +104,10 @@ TARGETS = {
 }
 
 
+@pytest.mark.parametrize("refitted", [4000, 100], ids=["together", "one by one"])
 @pytest.mark.parametrize("kind", TARGETS)
-def test_the_answer_is_that_in_memory(kind, rng, tmp_path, monkeypatch):
+def test_the_answer_is_that_in_memory(kind, refitted, rng, tmp_path, monkeypatch):
+    monkeypatch.setattr(passes, "MAX_REFITTED_ROWS", refitted)
     X, y = table(rng)
     given = {"covariates": pd.DataFrame({"age": rng.normal(size=len(y))})}
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))

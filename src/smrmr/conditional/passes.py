@@ -347,8 +347,9 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
     tested = np.unique(np.concatenate([promising, *used]))
     held = inputs.components.vectors.size
     size = min(HYPOTHESES_PER_TASK, MAX_TASK_VALUES // max(1, held))
-    if inputs.room.folder is None:  # from files each task reads what it shares
-        size = max(1, min(size, MAX_REFITTED_ROWS // inputs.n_rows))
+    together = _compared_together(inputs)
+    if inputs.room.folder is None or together > 1:  # from files each task reads what it shares
+        size = min(size, together)
     tasks: list[Task] = []
     room = 0  # for columns in the last task
     for h in tested[tested >= 0].tolist():
@@ -358,6 +359,11 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
             room = _block_width(inputs) - len(entries[h])
         tasks[-1].append(entries[h])
     return tasks
+
+
+def _compared_together(inputs: Inputs) -> int:
+    """How many hypotheses of a task: as many in memory and from files, to the last bit."""
+    return max(1, MAX_REFITTED_ROWS // inputs.n_rows)
 
 
 def second_pass(
@@ -502,6 +508,8 @@ def _compare_again(shared: Shared, again: list[_Again], up_to: float) -> list[Co
     """Tests of hypotheses, each against its own fit; see `Inputs.compare`."""
     if not again:
         return []
+    if len(again) > 1 and _compared_together(shared.inputs) == 1:
+        return [_compare_again(shared, [one], up_to)[0] for one in again]
     inputs, results = shared.inputs, shared.results
     assert results is not None
     sizes = [len(one.rows) for one in again]

@@ -17,7 +17,7 @@ from numba.core import event
 import smrmr.runs.compiled
 
 MOST_LOOPS = 10  # of ours in a default fit of numbers, that Python can call
-MOST_COMPILED = 23  # functions, with those inside others and those that numba adds
+MOST_COMPILED = 24  # functions, with those inside others and those that numba adds
 
 FIT = """
 import json, sys

@@ -1,6 +1,6 @@
 """Minimises a non-negative quadratic by coordinate descent with exact steps on its support."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from ...types import Indices, Matrix, Vector
 Array = NDArray[Any]
 
 SWEEPS = 5  # of coordinate descent before each exact step
-FEW = 24  # coordinates that are swept once, as Python, sooner than the loop is compiled
 AT_ONCE = 16  # rows of a matrix that are added together
 LEAST_PIVOT = 1e-11  # of a Cholesky factor, squared: below it a system is near singular
 
@@ -37,11 +36,8 @@ def minimise(
             rounds += 1
             chosen = _working_set(theta, gradient)
             small, x, slope = gram[np.ix_(chosen, chosen)], theta[chosen], gradient[chosen]
-            if len(x) <= FEW:
-                cast(Any, _sweep).py_func(small, x, slope)
-            else:
-                for _ in range(SWEEPS):
-                    _sweep(small, x, slope)
+            for _ in range(SWEEPS):
+                _sweep(small, x, slope)
             _exact_step(small, x, slope)
             change = x - theta[chosen]
             _add_rows(gradient, gram, chosen[change != 0], change[change != 0])

@@ -72,10 +72,10 @@ METHODS = {
     "LASSO knockoffs (knockpy)": rival(rivals.lasso_knockoffs),
     "d0CRT (hidimstat)": rival(rivals.d0crt),
     "T-Rex (trexselector)": trex,
-    "Boruta": rival(rivals.boruta),
     "LASSO by cross-validation (scikit-learn)": lasso_cv,
     "mRMR (mrmr_selection)": mrmr,
     "mutual information (scikit-learn)": mutual_information,
+    "Boruta": rival(rivals.boruta),
 }
 
 

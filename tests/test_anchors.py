@@ -127,17 +127,18 @@ def test_sums_of_very_many_rows_lose_nothing(n, rng):
     """
     order, out = rng.permutation(n).astype(np.int32)[None], np.zeros((1, 1))
     ranks = (order, *loops.rank_rows(np.ones((1, n), bool), order)[:2])
-    loops.sweep(ranks, ranks, np.ones(n, np.uint8), False, True, out)
+    loops.sweep(ranks, ranks, False, True, out)
     whole = sum((n * (4 * t + 1) - (2 * t + 1) ** 2) ** 2 for t in range(n))
     assert out[0, 0] == float(whole)
 
     x, y = rng.normal(size=n), rng.integers(0, 300, size=n).astype(float)
     anchors = np.array([5, n // 2, n - 1])
-    chosen = np.isin(np.arange(n), anchors).astype(np.uint8)
     orders = [np.argsort(v, kind="stable").astype(np.int32)[None] for v in (x, y)]
     starts = [begins_run(v[o]) for v, o in zip((x, y), orders, strict=True)]
     sides = [(o, *loops.rank_rows(s, o)[:2]) for s, o in zip(starts, orders, strict=True)]
-    loops.sweep(sides[1], sides[0], chosen, True, False, out)
+    visits = anchors[np.argsort(y[anchors], kind="stable")].astype(np.int32)[None]
+    bins = loops.anchor_bins(sides[0][1], anchors)
+    loops.sweep_anchors(sides[1], visits, sides[0], bins, False, out)
     expected = 0
     for r in anchors:
         s, t = np.sign(x - x[r]).astype(int), np.sign(y - y[r]).astype(int)

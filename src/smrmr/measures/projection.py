@@ -35,7 +35,8 @@ from .projection_parts import Angles, Ranked, bracket, spread_anchors
 from .protocol import ONCE, Measure, Part, Use
 
 TABLE_LEVELS = 16  # up to here a contingency table beats sorting
-BIT_SET_ANCHORS = 1280  # up to here bit sets beat the sweep,
+BIT_SET_SIGNS = 2**23  # of rows around anchors: up to here bit sets beat the sweep,
+BIT_SET_ANCHORS = 1280  # of no more anchors than these,
 BIT_SET_PARTNERS = 16  # once they are used this often,
 BIT_SET_ROWS = 256  # and with so few rows however often, so that the sweep is not compiled
 ALL_ROWS = 4096  # rows up to which "auto" takes all as anchors,
@@ -48,8 +49,8 @@ class ProjectionCorrelation(Measure):
 
     Zero in the population if and only if the variables are independent, no moment conditions, and
     for numbers a function of ranks alone: strictly increasing transforms change nothing. Exact
-    integer counts, by bit sets of n / 8 bytes per anchor up to 1280 anchors and by a sweep of all
-    samples beyond. Paper: section 2.4.1, eq. (2.5), label ``pc_etim_2``; the formula for two
+    integer counts, by bit sets of n / 8 bytes per anchor where rows and anchors are few and by sweeps
+    of all samples beyond. Paper: section 2.4.1, eq. (2.5), label ``pc_etim_2``; the formula for two
     variables is that of `smrmr.association.projection_correlation_squared`.
 
     Parameters
@@ -99,9 +100,8 @@ class ProjectionCorrelation(Measure):
                 np.uint8 if block.values.max() < 256 else np.int32
             )
             return [Coded(block.columns, codes, nominal=True, anchors=anchors)]
-        often = use.partners >= BIT_SET_PARTNERS and len(anchors) <= BIT_SET_ANCHORS
-        bit_sets, few = often or block.n_rows <= BIT_SET_ROWS, use.partners <= self.pair_tile
-        return _numeric_parts(block, anchors, bit_sets, few)
+        few = use.partners <= self.pair_tile
+        return _numeric_parts(block, anchors, self._bit_sets(block.n_rows, use), few)
 
     def prepare_target(self, target: Target) -> Part:
         """Embed the target; a multi-output one keeps its vectors."""
@@ -122,9 +122,16 @@ class ProjectionCorrelation(Measure):
         return bracket(out, a.u[:, None], b.u[None, :], a.n_rows, len(a.anchors))
 
     def bytes_per_column(self, n_rows: int, use: Use) -> int:
-        """Order, below and through as 32-bit integers; two bit sets per anchor if they are few."""
-        n_anchors = len(self._anchors(n_rows))
-        return n_rows * (12 + (n_anchors // 4 + 8 if n_anchors <= BIT_SET_ANCHORS else 0))
+        """Order, below and through as 32-bit integers; two bit sets per anchor or a bin."""
+        bit_sets = len(self._anchors(n_rows)) // 4 + 8 if self._bit_sets(n_rows, use) else 2
+        return n_rows * (12 + bit_sets)
+
+    def _bit_sets(self, n_rows: int, use: Use) -> bool:
+        """Whether prepared columns are met by bit sets rather than by sweeps."""
+        if n_rows <= BIT_SET_ROWS:
+            return True
+        n_anchors, often = len(self._anchors(n_rows)), use.partners >= BIT_SET_PARTNERS
+        return often and n_anchors <= min(BIT_SET_ANCHORS, BIT_SET_SIGNS // n_rows)
 
     def _anchors(self, n_rows: int) -> Indices:
         if isinstance(self.anchors, str):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..runs.compiled import ONE, compiled, popcount
+from ..runs.compiled import ONE, compiled, compiled_inside, popcount
 
 Array = NDArray[Any]
 Ranks = tuple[Array, Array, Array]  # order, below, through
@@ -68,19 +68,17 @@ def sum_of_squares(v: Array, n: int) -> Any:
 
 
 @compiled
-def sweep(
-    ranks_a: Ranks, ranks_b: Ranks, chosen: Array, tied: bool, same: bool, out: Array
-) -> None:
-    """Fill `out` by sweeping the samples in the order of one column.
+def sweep(ranks_a: Ranks, ranks_b: Ranks, tied: bool, same: bool, out: Array) -> None:
+    """Fill `out` by sweeping the samples in the order of one column, if all are anchors.
 
     Columns are their order, below and through. The places in the other column of all samples met
     are a set of bits, with a count per word. Since ``s_r(i) = 1 - [x_i < x_r] - [x_i <= x_r]``, the
     four counts of samples less than, and at most, r in both columns give ``sum_i s_r(i) t_r(i)``;
-    without ties one of them gives the others. `chosen` is 1 for anchors. Of the `same` columns on
-    both sides, only pairs up to the diagonal are filled.
+    without ties one of them gives the others. Of the `same` columns on both sides, only pairs up to
+    the diagonal are filled.
     """
     (order_a, below_a, through_a), (order_b, below_b, through_b) = ranks_a, ranks_b
-    n = len(chosen)
+    n = order_a.shape[1]
     words = np.empty(n // 64 + 1, np.uint64)
     before = np.empty((n // 512 + 1) * 8, np.int32)  # whole vectors
     places, met, v = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.int64)
@@ -100,14 +98,14 @@ def sweep(
                     r = np.uint64(order_a[k, t])
                     s = n - np.int64(below_a[k, r]) - through_a[k, r]
                     u = n - np.int64(below_b[l, r]) - through_b[l, r]
-                    v[t] = chosen[r] * (n * (met[t] + s + u - n) - s * u)
+                    v[t] = n * (met[t] + s + u - n) - s * u
             else:
                 for t in range(n):
                     r = np.uint64(order_a[k, t])
                     place = np.int64(places[r])
                     both = np.int64(_count_below(place, words, before))
                     _take(place, words, before)
-                    v[t] = chosen[r] * (n * (4 * both + 1) - (2 * t + 1) * (2 * place + 1))
+                    v[t] = n * (4 * both + 1) - (2 * t + 1) * (2 * place + 1)
             out[k, l] = sum_of_squares(v, n)
 
 
@@ -155,6 +153,73 @@ def _take(place: Any, words: Array, before: Array) -> None:
     own = np.int32(word)
     for later in range(len(before)):
         before[later] += np.int32(np.int32(later) > own)
+
+
+@compiled
+def sweep_anchors(
+    ranks_a: Ranks,
+    visits_a: Array,
+    ranks_b: Ranks,
+    bins_b: Array,
+    same: bool,
+    out: Array,
+) -> None:
+    """Do the same for a few anchors: samples on the way from one to the next are only counted.
+
+    `visits_a` are the anchors in the order of each column; `bins_b` says where samples lie among
+    the values of the anchors in the other one, see `anchor_bins`.
+    """
+    (order_a, below_a, through_a), (_, below_b, through_b) = ranks_a, ranks_b
+    n, n_anchors = order_a.shape[1], visits_a.shape[1]
+    counts, v = np.empty(2 * n_anchors + 2, np.int32), np.empty(n_anchors, np.int64)
+    for l in range(len(bins_b)):  # noqa: E741
+        for k in range(l + 1 if same else len(order_a)):
+            for w in range(len(counts)):
+                counts[w] = 0
+            met, first = 0, 0
+            while first < n_anchors:
+                start = np.int64(below_a[k, visits_a[k, first]])
+                stop = np.int64(through_a[k, visits_a[k, first]])
+                last = first
+                for t in range(met, start):
+                    counts[bins_b[l, order_a[k, t]]] += np.int32(1)
+                while last < n_anchors and below_a[k, visits_a[k, last]] == start:
+                    v[last] = _count_twice(counts, bins_b[l, visits_a[k, last]])
+                    last += 1
+                for t in range(start, stop):
+                    counts[bins_b[l, order_a[k, t]]] += np.int32(1)
+                for a in range(first, last):
+                    r = visits_a[k, a]
+                    if stop == start + 1:  # the anchor alone has come in between
+                        v[a] += v[a] + 1
+                    else:
+                        v[a] += _count_twice(counts, bins_b[l, r])
+                    s = n - start - stop
+                    u = n - np.int64(below_b[l, r]) - np.int64(through_b[l, r])
+                    v[a] = n * (v[a] + s + u - n) - s * u
+                met, first = stop, last
+            out[k, l] = sum_of_squares(v, n)
+
+
+@compiled_inside
+def _count_twice(counts: Array, place: Any) -> Any:
+    """How many samples lie in bins before a place, and how many up to it, added up."""
+    before = np.int32(0)
+    for w in range(np.int64(place)):
+        before += counts[w]
+    return 2 * np.int64(before) + np.int64(counts[np.int64(place)])
+
+
+def anchor_bins(below: Array, anchors: Array) -> Array:
+    """Twice the number of anchors' values that are less than each sample's, and 1 if it has one."""
+    n = below.shape[1]
+    bins = np.empty(below.shape, np.uint16 if 2 * len(anchors) < 2**16 else np.int32)
+    for own, found in zip(below, bins, strict=True):
+        is_value = np.zeros(n, np.int32)
+        is_value[own[anchors]] = 1
+        less = np.cumsum(is_value, dtype=np.int32) * 2 - is_value  # 2 * (values up to) - own
+        found[:] = less[own]
+    return bins
 
 
 def bit_planes(order: Array, through: Array, anchors: Array, tied: bool) -> Array:

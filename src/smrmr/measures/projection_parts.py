@@ -67,6 +67,17 @@ class Ranked:
         return np.asarray(self._planes)
 
     @cached_property
+    def visits(self) -> NDArray[np.int32]:
+        """Anchors in the order of each column."""
+        order = np.argsort(self.ranks[1].take(self.anchors, axis=1), axis=1, kind="stable")
+        return np.asarray(self.anchors.astype(np.int32)[order])
+
+    @cached_property
+    def bins(self) -> NDArray[Any]:
+        """Where samples lie among the anchors' values in each column."""
+        return np.asarray(loops.anchor_bins(self.ranks[1], self.anchors))
+
+    @cached_property
     def signs_around(self) -> NDArray[np.float32]:
         """Sign of x_i - x_r for every anchor r: (anchors, columns, rows)."""
         below = self.ranks[1]
@@ -101,11 +112,11 @@ class Ranked:
             if not self.tied and n <= loops.EXACT:
                 cross = loops.cross_two_words if n <= 128 else loops.cross_untied
             cross(*planes, n, self is other, out)
+        elif len(self.anchors) < n:
+            both = self.ranks, self.visits, other.ranks, other.bins
+            loops.sweep_anchors(*both, self is other, out)
         else:
-            chosen = anchor_mask(self.anchors, n)
-            loops.sweep(
-                self.ranks, other.ranks, chosen, self.tied or other.tied, self is other, out
-            )
+            loops.sweep(self.ranks, other.ranks, self.tied or other.tied, self is other, out)
 
     def on_slice(self, slice_: Matrix, anchor: int) -> Vector:
         """Inner product of every column's own slice, over pi/2, with a centred `slice_`."""

@@ -20,7 +20,8 @@ FEWEST_REPEATED_IDS = 10  # different values of a column that may name patients 
 MOST_PER_ID = 10  # rows per patient or plate, on average; with more it may be a class
 MAX_COLUMNS_OF_TARGETS = 5  # more columns that tell the classes apart do so by chance
 ROWS_AT_FIRST = 16  # that a column is compared with the target on
-ROWS_OF_RARE = 256  # in which most columns differ often enough from their most frequent value
+ROWS_APART = 5  # which tell most columns of few values
+ROWS_OF_RARE = 64  # in which most columns differ often enough from their most frequent value
 
 
 Check: TypeAlias = Callable[[NDArray[Any], Mask], Indices]
@@ -136,15 +137,17 @@ def _ids(values: NDArray[Any], _: Mask) -> Indices:
     every number of a range once, in any order. Numbers that are merely all different are not
     named, for read counts of a gene often are. The first rows rule out nearly all columns.
     """
-    head = values[:MIN_ROWS_OF_IDS].astype(np.float64)
-    if len(head) < MIN_ROWS_OF_IDS:
+    if len(values) < MIN_ROWS_OF_IDS:
         return np.empty(0, np.intp)
+    first = np.sort(values[:ROWS_APART], axis=0)  # all different in ids, in few genotypes
+    some = np.flatnonzero((first[1:] != first[:-1]).all(axis=0))
+    head = values[:MIN_ROWS_OF_IDS, some].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # of numbers that are no ids
         steps, ordered = np.diff(head, axis=0), np.sort(head, axis=0)
         whole = (head == np.rint(head)).all(axis=0) & (np.diff(ordered, axis=0) > 0).all(axis=0)
         near = ordered[-1] - ordered[0] < len(values)
-    likely = np.flatnonzero(whole & ((steps == steps[0]).all(axis=0) | near))
-    return likely[[_counts(values[:, k]) for k in likely]]
+    likely = some[whole & ((steps == steps[0]).all(axis=0) | near)]
+    return np.asarray(likely[[_counts(values[:, k]) for k in likely]])
 
 
 def _counts(column: NDArray[Any]) -> bool:
@@ -160,7 +163,8 @@ def _repeated_ids(values: NDArray[Any], nominal: Mask) -> Indices:
     Such a column holds ten different whole numbers or more, each of them on two rows or more that
     follow one another; or it is nominal, with so many classes of ten rows or fewer on average.
     """
-    classes = np.where(nominal, values.max(axis=0) + 1, 0)
+    classes = np.zeros(values.shape[1])
+    classes[nominal] = values[:, nominal].max(axis=0) + 1.0
     many = (classes >= FEWEST_REPEATED_IDS) & (classes * MOST_PER_ID >= len(values))
     likely = np.flatnonzero(many | ((values[0] == values[1]) & (values[-1] == values[-2])))
     return likely[[many[k] or _names_runs(values[:, k]) for k in likely]]

@@ -86,11 +86,15 @@ def _code_narrow(row: Array, low: Any, span: Any, seen: Array, codes: Array, cou
             n_broken += np.float64(row[i]) != np.float64(low) + np.float64(codes[i])
         if n_broken > 0:
             return 0
-    level = 0
+    level, left = 0, np.int32(len(codes))
     for c in range(span):
         found, place = np.int32(0), np.uint8(c)
-        for i in range(len(codes)):
-            found += np.int32(codes[i] == place)
+        if c < span - 1:
+            for i in range(len(codes)):
+                found += np.int32(codes[i] == place)
+            left -= found
+        else:
+            found = left
         if found > 0:
             counts[level] = found
             seen[c] = level

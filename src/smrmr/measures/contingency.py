@@ -96,7 +96,7 @@ def _cross_coded(a: Coded, b: Coded, out: Matrix) -> None:
             parts = (a.codes[rows], a.counts[rows]), (b.codes[others], b.counts[others])
             tables = held = _tables(*parts)
             if len(anchors) < n:
-                held = _tables(*((codes[:, anchors], counts) for codes, counts in parts))
+                held = _tables(*(_at(anchors, *part) for part in parts))
             counts = a.counts[rows].T[:, :, None, None] * b.counts[others].T.astype(np.float64)
             out[rows, others] = _cross_terms(n * tables - counts, held, a.nominal, b.nominal)
 
@@ -129,10 +129,18 @@ def _tables(
     if shape[1] == 1 and shape[0] * shape[2] <= MOST_COUNTED and b[0].size >= MANY_VALUES:
         tables = np.empty((shape[3], shape[0], shape[2]))
         codes, other = (np.ascontiguousarray(one, np.uint8) for one in (b[0], a[0][0]))
-        count_together(codes, other, tables)
+        count_together(codes, b[1], other, a[1][0], tables)
         return tables.transpose(1, 2, 0)[:, None]
     left, right = (_indicators(codes, counts.shape[1]) for codes, counts in (a, b))
     return (left @ right.T).astype(np.float64).reshape(shape)
+
+
+def _at(
+    anchors: Indices, codes: NDArray[Any], counts: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Levels and their counts at some samples alone."""
+    codes = codes[:, anchors]
+    return codes, _level_counts(codes, counts.shape[1])
 
 
 def _indicators(codes: NDArray[Any], n_levels: int) -> NDArray[np.float32]:

@@ -63,15 +63,25 @@ def cross_coded_ranked(
 
 
 @compiled
-def count_together(codes: Array, other: Array, tables: Array) -> None:
+def count_together(
+    codes: Array, counts: Array, other: Array, other_counts: Array, tables: Array
+) -> None:
     """Count samples by the levels of each column and of one other: ``tables[column, other, own]``.
 
-    Levels are compared, many samples at once, in place of one count after the other.
+    Levels are compared, many samples at once, in place of one count after the other; those of the
+    first level are what the samples of each level, which are known, leave for it.
     """
     for k in range(len(codes)):
-        for a in range(tables.shape[1]):
-            for b in range(tables.shape[2]):
+        own = codes[k]
+        for b in range(tables.shape[2]):
+            tables[k, 0, b] = counts[k, b]
+        for a in range(1, tables.shape[1]):
+            tables[k, a, 0] = other_counts[a]
+            for b in range(1, tables.shape[2]):
                 found, first, second = np.int32(0), np.uint8(a), np.uint8(b)
                 for i in range(len(other)):
-                    found += np.int32((other[i] == first) & (codes[k, i] == second))
+                    found += np.int32((other[i] == first) & (own[i] == second))
                 tables[k, a, b] = found
+                tables[k, a, 0] -= found
+                tables[k, 0, b] -= found
+            tables[k, 0, 0] -= tables[k, a, 0]

@@ -49,9 +49,9 @@ class ProjectionCorrelation(Measure):
 
     Zero in the population if and only if the variables are independent, no moment conditions, and
     for numbers a function of ranks alone: strictly increasing transforms change nothing. Exact
-    integer counts, by bit sets of n / 8 bytes per anchor where rows and anchors are few and by sweeps
-    of all samples beyond. Paper: section 2.4.1, eq. (2.5), label ``pc_etim_2``; the formula for two
-    variables is that of `smrmr.association.projection_correlation_squared`.
+    integer counts, by bit sets of n / 8 bytes per anchor where rows and anchors are few and by
+    sweeps of all samples beyond. Paper: section 2.4.1, eq. (2.5), label ``pc_etim_2``; the formula
+    for two variables is that of `smrmr.association.projection_correlation_squared`.
 
     Parameters
     ----------

@@ -157,12 +157,7 @@ def _take(place: Any, words: Array, before: Array) -> None:
 
 @compiled
 def sweep_anchors(
-    ranks_a: Ranks,
-    visits_a: Array,
-    ranks_b: Ranks,
-    bins_b: Array,
-    same: bool,
-    out: Array,
+    ranks_a: Ranks, visits_a: Array, ranks_b: Ranks, bins_b: Array, same: bool, out: Array
 ) -> None:
     """Do the same for a few anchors: samples on the way from one to the next are only counted.
 
@@ -176,7 +171,8 @@ def sweep_anchors(
         for k in range(l + 1 if same else len(order_a)):
             for w in range(len(counts)):
                 counts[w] = 0
-            met, first = 0, 0
+            met: Any = 0
+            first = 0
             while first < n_anchors:
                 start = np.int64(below_a[k, visits_a[k, first]])
                 stop = np.int64(through_a[k, visits_a[k, first]])

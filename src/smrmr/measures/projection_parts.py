@@ -113,8 +113,8 @@ class Ranked:
                 cross = loops.cross_two_words if n <= 128 else loops.cross_untied
             cross(*planes, n, self is other, out)
         elif len(self.anchors) < n:
-            both = self.ranks, self.visits, other.ranks, other.bins
-            loops.sweep_anchors(*both, self is other, out)
+            mine, theirs = (self.ranks, self.visits), (other.ranks, other.bins)
+            loops.sweep_anchors(*mine, *theirs, self is other, out)
         else:
             loops.sweep(self.ranks, other.ranks, self.tied or other.tied, self is other, out)
 

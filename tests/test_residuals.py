@@ -197,8 +197,13 @@ def unrelated(rng, Z, basis):
     return e - LinearRegression().fit(others, e).predict(others)
 
 
-def test_residuals_are_those_of_a_square_root_lasso(rng):
-    """Oracle: scikit-learn's LASSO with the penalty times the norm of the residual."""
+@pytest.mark.parametrize("many_rows", [0, 10**6])
+def test_residuals_are_those_of_a_square_root_lasso(many_rows, rng, monkeypatch):
+    """Oracle: scikit-learn's LASSO with the penalty times the norm of the residual.
+
+    Of many rows all neighbours are multiplied at once.
+    """
+    monkeypatch.setattr("smrmr.conditional.residuals.MANY_ROWS", many_rows)
     Z = correlated(rng)
     basis = orthonormal(rng, 3, 70)
     near = Neighbours(np.array([[1, 2, 5, -1]]), np.array([[-1]]))

@@ -47,6 +47,7 @@ MIN_NORM = 1e-6  # relative norm below which a column adds nothing to its predec
 ROWS_PER_REGRESSOR = 4  # at least, in a regression
 MANY_TARGETS = 16  # columns of the target from which on fewer columns are compared together
 MAX_BLOCK_VALUES = 2**16  # of columns compared together, so that they stay near the processor
+MANY_ROWS = MAX_BLOCK_VALUES // 2  # from which on each is alone, and its neighbours are multiplied
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,9 +245,15 @@ class _Pool:
         residuals, lengths = columns, _standardise(columns)
         most = self.places.shape[1]
         rooms = np.empty((most, most)), np.empty(most, np.bool_), np.empty(most), np.empty(most)
-        _take_neighbours_away(residuals, self.others, self.places, lam, *rooms)
+        products = self._products if columns.shape[1] > MANY_ROWS else np.empty((0, 0))
+        _take_neighbours_away(residuals, self.others, products, self.places, lam, *rooms)
         residuals *= lengths[:, None]
         return residuals
+
+    @property
+    def _products(self) -> Matrix:
+        """Inner products of the neighbours with each other, over the number of rows."""
+        return np.asarray(self.others @ self.others.T / self.others.shape[1])
 
     def correlate_with(self, target: Array, least: float) -> Mask:
         """Whether each neighbour still correlates with the target by more than `least`."""
@@ -286,6 +293,7 @@ def _find_correlated(
 def _take_neighbours_away(
     R: Array,
     others: Array,
+    products: Array,
     places: Array,
     lam: float,
     gram: Array,
@@ -296,7 +304,8 @@ def _take_neighbours_away(
     """Put the residual of a square-root LASSO on some of `others` into every row of R.
 
     All have mean 0 and variance 1; `places` are those that each row is regressed on, -1 for none.
-    The penalty is lambda times the norm of the residual as it is (Sun and Zhang 2012).
+    The penalty is lambda times the norm of the residual as it is (Sun and Zhang 2012). `products`
+    are inner products of all of the others, or empty; then those are worked out that are needed.
     """
     n = R.shape[1]
     for k in range(len(R)):
@@ -321,10 +330,13 @@ def _take_neighbours_away(
                 if not is_known[a]:
                     is_known[a] = True
                     for c in range(count):
-                        inner = 0.0
-                        for i in range(n):
-                            inner += others[places[k, a], i] * others[places[k, c], i]
-                        gram[a, c] = inner / n
+                        if len(products) > 0:
+                            gram[a, c] = products[places[k, a], places[k, c]]
+                        else:
+                            inner = 0.0
+                            for i in range(n):
+                                inner += others[places[k, a], i] * others[places[k, c], i]
+                            gram[a, c] = inner / n
                 variance += step * (step - 2 * gradient[a])
                 b[a] = new
                 for c in range(count):

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from smrmr import Recipe, simulate
-from smrmr.conditional.inputs import prepare_inputs
 from smrmr.conditional.marginal import marginal_tests
+from smrmr.conditional.preparing import prepare_inputs
 from smrmr.data.study import read_study
 from smrmr.features.groups import find_groups
 from smrmr.features.rank_table import RankTable

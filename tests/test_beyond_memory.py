@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from smrmr import Recipe, pipeline, select
-from smrmr.conditional import passes
+from smrmr.conditional import first_pass, second_pass
 from smrmr.conditional.components import CommonPart, Components
 from smrmr.conditional.partner_products import all_products
 from smrmr.conditional.products import find_products, scaled_scores
@@ -107,19 +107,19 @@ TARGETS = {
 @pytest.mark.parametrize("refitted", [4000, 100], ids=["together", "one by one"])
 @pytest.mark.parametrize("kind", TARGETS)
 def test_the_answer_is_that_in_memory(kind, refitted, rng, tmp_path, monkeypatch):
-    monkeypatch.setattr(passes, "MAX_REFITTED_ROWS", refitted)
+    monkeypatch.setattr(second_pass, "MAX_REFITTED_ROWS", refitted)
     X, y = table(rng)
     given = {"covariates": pd.DataFrame({"age": rng.normal(size=len(y))})}
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folders = []
-    first = passes.first_pass
+    first = first_pass.first_pass
     monkeypatch.setattr(
         "smrmr.conditional.controller.first_pass",
         lambda inputs, *rest: folders.append(inputs.room.folder) or first(inputs, *rest),
     )
     y = TARGETS[kind](y)
     inside = select(X, y, Recipe(max_memory="1GB"), rng=0, **given)
-    monkeypatch.setattr(passes, "MAX_KEPT_VECTORS", 0)
+    monkeypatch.setattr(first_pass, "MAX_KEPT_VECTORS", 0)
     outside = select(X, y, Recipe(max_memory="1kB"), rng=0, **given)
     assert folders[0] is None
     assert folders[1].parent == tmp_path
@@ -133,15 +133,15 @@ def test_few_hypotheses_are_tested_again_together_where_components_are_large(rng
     seen = []
     monkeypatch.setattr(
         "smrmr.conditional.controller.refits",
-        lambda *given: seen.append(given) or passes.refits(*given),
+        lambda *given: seen.append(given) or second_pass.refits(*given),
     )
     select(X, y, rng=0)
     n_values = seen[0][0].components.vectors.size
     assert n_values >= len(y)
-    every = passes.refits(*seen[0])
+    every = second_pass.refits(*seen[0])
     assert max(map(len, every)) > 2
-    monkeypatch.setattr(passes, "MAX_TASK_VALUES", 2 * n_values + 1)
-    few = passes.refits(*seen[0])
+    monkeypatch.setattr(second_pass, "MAX_TASK_VALUES", 2 * n_values + 1)
+    few = second_pass.refits(*seen[0])
     assert max(map(len, few)) == 2
     assert [h.tolist() for task in few for h in task] == [h.tolist() for t in every for h in t]
 
@@ -168,7 +168,7 @@ def test_a_run_keeps_scores_in_its_own_folder(rng, tmp_path, monkeypatch):
     elsewhere.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(elsewhere))
     seen = []
-    first = passes.first_pass
+    first = first_pass.first_pass
     monkeypatch.setattr(
         "smrmr.conditional.controller.first_pass",
         lambda *given: seen.extend(run.rglob("rows-*")) or first(*given),
@@ -301,7 +301,7 @@ def test_ranks_lie_in_files_where_scores_do(rng, monkeypatch):
     """Oracle: ranks, of 4 bytes each, are held in memory where scores are and nowhere else."""
     X, y = table(rng)
     seen = []
-    first = passes.first_pass
+    first = first_pass.first_pass
     find = pipeline.find_groups
     monkeypatch.setattr(
         "smrmr.pipeline.find_groups", lambda ranks, *rest: seen.append(ranks) or find(ranks, *rest)

@@ -511,7 +511,7 @@ def test_it_does_not_matter_what_is_tested_together(control, rng, monkeypatch):
     X = rng.standard_normal((90, 40))
     y = 2 * np.abs(X[:, 0]) + X[:, 1] - X[:, 2] + X[:, 3] * X[:, 4] + 0.3 * rng.standard_normal(90)
     together = select(X, y, control=ConditionalTests(statistics=control))
-    monkeypatch.setattr("smrmr.conditional.passes.HYPOTHESES_PER_TASK", 1)
+    monkeypatch.setattr("smrmr.conditional.second_pass.HYPOTHESES_PER_TASK", 1)
     one_by_one = select(X, y, control=ConditionalTests(statistics=control))
     names = "p_of_hypotheses", "freedom", "residual_variance", "p_of_interaction"
     for name in names:

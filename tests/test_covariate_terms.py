@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import kstest, norm, ortho_group, t, uniform
 
 from smrmr import Recipe, Selection, select
-from smrmr.conditional.inputs import prepare_inputs
 from smrmr.conditional.marginal import marginal_tests
+from smrmr.conditional.preparing import prepare_inputs
 from smrmr.conditional.residual_checks import row_spread_p_values
 from smrmr.conditional.row_neighbours import RowNeighbours
 from smrmr.conditional.statistics import DEFAULT_STATISTICS, as_statistics

@@ -17,7 +17,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from smrmr import Recipe, select, simulate
-from smrmr.conditional.passes import Shared
+from smrmr.conditional.results import Shared
 from smrmr.data import open_columns
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

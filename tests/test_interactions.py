@@ -11,8 +11,8 @@ from smrmr import ConditionalTests, Recipe, select, simulate
 from smrmr.conditional import FitProblem, Interaction, Lasso
 from smrmr.conditional.distillers import Distillation
 from smrmr.conditional.feature_pairs import FeaturePairs, pair_up
-from smrmr.conditional.inputs import prepare_inputs
 from smrmr.conditional.marginal import marginal_tests
+from smrmr.conditional.preparing import prepare_inputs
 from smrmr.conditional.products import find_products
 from smrmr.conditional.rules import BenjaminiHochberg, BenjaminiYekutieli, Holm
 from smrmr.conditional.statistics import (

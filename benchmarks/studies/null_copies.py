@@ -18,9 +18,9 @@ import numpy as np
 
 from smrmr import ConditionalTests, Recipe
 from smrmr.conditional.distillers import Distillation
-from smrmr.conditional.inputs import prepare_inputs
+from smrmr.conditional.first_pass import first_pass
 from smrmr.conditional.marginal import marginal_tests
-from smrmr.conditional.passes import first_pass
+from smrmr.conditional.preparing import prepare_inputs
 from smrmr.conditional.residuals import residuals_of
 from smrmr.conditional.statistics import Joint, joint_gcm_p_values
 from smrmr.conditional.statistics.tied import tied_p_values

@@ -13,8 +13,8 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.random import Generator
 
-from .conditional.inputs import MAX_TESTED, bytes_of_scores
 from .conditional.marginal import marginal_tests
+from .conditional.preparing import MAX_TESTED, bytes_of_scores
 from .conditional.statistics import DEFAULT_STATISTICS, Statistic, as_statistics
 from .controllers import Evidence
 from .data.study import Study, read_study

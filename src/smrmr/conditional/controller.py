@@ -27,10 +27,13 @@ from .combine import combine_groups
 from .distillers import DISTILLERS, Distillation, Distiller, as_distillers
 from .evidence import ConditionalEvidence, Fit
 from .feature_pairs import FeaturePairs, pair_up
-from .inputs import Inputs, bytes_of_scores, prepare_inputs
+from .first_pass import first_pass
+from .inputs import Inputs
 from .marginal import unadjusted_relevance
-from .passes import Results, first_pass, refits, second_pass
+from .preparing import bytes_of_scores, prepare_inputs
+from .results import Results
 from .rules import Rule, as_rule
+from .second_pass import refits, second_pass
 from .statistics import DEFAULT_STATISTICS, STATISTICS, Statistic, as_statistics, needs_partners
 
 logger = logging.getLogger(__name__)

@@ -1,33 +1,27 @@
-"""Tests every hypothesis twice: against one fit for all, and against a fit that never saw it."""
+"""Tests what is promising again, each hypothesis against a fit that never saw it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 
-from ..features.groups import MembersByNumber
 from ..runs.blocks import open_pool, run_blocks
 from ..runs.work import Work
-from ..types import Indices, Mask, Matrix, Vector
+from ..types import Indices, Matrix, Vector
 from .calibration import calibrate
 from .combine import combine, combine_groups
-from .components import AnyCommonPart, CommonPart
+from .components import CommonPart
 from .distillers import Distillation, Distilled
-from .inputs import Comparison, Inputs, Interact
+from .inputs import Comparison, Inputs
 from .products import product_columns, products_with_partners
-from .residual_checks import MANY_WIDE, SPREAD_ALPHA, ResidualChecks, row_spread_p_values
-from .residuals import Neighbours, find_neighbours, penalty
+from .residual_checks import ResidualChecks
+from .results import MAX_TASK_VALUES, DirectedPairs, Results, Shared, block_width
 from .statistics import Interactions, PartnerProducts
 
-MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
-MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
-MAX_TASK_VALUES = 2**24  # the same of what a task holds: columns whose neighbours are found
-# together, or components without each of its hypotheses
 HYPOTHESES_PER_TASK = 8  # without whose columns the target is fitted in one task, and which are
 # compared together, unless they have many columns,
 MAX_REFITTED_ROWS = 4000  # or more rows than these: then a task takes long by itself
@@ -36,7 +30,6 @@ N_CLEAR = 30  # or that so many would have by chance, if it is less:
 MAX_USED = 20  # of those that the fit uses with any others,
 MAX_PAIRED_VALUES = 2**27  # or of any two, if these have no more values in all
 PROMISING = 0.1  # p-value above which a hypothesis cannot be selected at any sensible level
-N_SHOWN = 2  # neighbours of a feature that are reported
 MAX_AGAIN = 200  # partners of a hypothesis that are looked at again, or one for each member
 KEPT_PAIR = 0.01  # p-value up to which a pair of features is remembered
 TESTED_AGAIN = (
@@ -48,287 +41,7 @@ TESTED_AGAIN = (
     "excess",
     "p_of_interaction",
 )
-MAX_KEPT_VECTORS = 2**25  # values of components without hypotheses, that are kept for a task
-LARGE = 10**6  # bytes, which Dask sends to each worker once
 CHECK_ALPHA = 0.05  # p-value up to which residuals are checked for dependence
-
-
-@dataclass(frozen=True, eq=False)
-class DirectedPairs:
-    """Rows of Z whose effect depends on a partner: one entry for each row and partner.
-
-    `p` are p-values of single pairs, `effects` correlations of the row's residual with the product
-    of the target's residual and the partner.
-    """
-
-    rows: Indices
-    partners: Indices
-    p: Vector
-    effects: Vector
-
-    @classmethod
-    def joined(cls, parts: list[DirectedPairs]) -> DirectedPairs:
-        """Those of several parts."""
-        none = cls(*(np.empty(0, kind) for kind in (np.intp, np.intp, float, float)))
-        every = zip(*(vars(part).values() for part in [none, *parts]), strict=True)
-        return cls(*(np.concatenate(column) for column in every))
-
-
-@dataclass(frozen=True, eq=False)
-class Results:
-    """What is known of every row of Z as a member of a hypothesis: one entry for each of them.
-
-    Where there are several partitions, a row has an entry for every hypothesis that it belongs to.
-    Arrays of two axes have a column for each column of the target.
-
-    Attributes
-    ----------
-    rows, hypothesis_of
-        The row of Z and the hypothesis of each entry.
-    p
-        p-value of each entry.
-    p_by_target, effects
-        The same for each column of the target, and partial correlations with it.
-    neighbours
-        What each entry is adjusted for.
-    freedom, residual_variance
-        Degrees of freedom of the partial correlations, and share of its variance that neighbours
-        and components do not explain.
-    most_similar, similarity
-        The neighbours that correlate most with it beyond chance, two at most, -1 for none, and
-        their correlations, 0 where there is none.
-    best_partners
-        The partners that each entry acts together with most, -1 for none, (entries, most); without
-        columns if that was not asked.
-    p_of_interaction, p_of_others
-        p-value of the entry with any partner, 1 if that was not asked, and without partners.
-    pairs
-        Pairs of entries of the finest partition that were tested against a fit without them.
-    p_of_hypotheses
-        p-value of each hypothesis.
-    goes_with_spread
-        Whether the residual of each entry is the larger the wider its row.
-    excess
-        How far the residuals of feature and target go together across rows of nearly the same
-        covariates, in standard deviations; 0 where that was not asked.
-    dependent
-        Entries whose p-value was raised because their residual depends on another feature, or on
-        the spread of the row.
-    """
-
-    rows: Indices
-    hypothesis_of: Indices
-    p: Vector
-    p_by_target: Matrix
-    effects: Matrix
-    neighbours: Neighbours
-    freedom: Vector
-    residual_variance: Vector
-    most_similar: Indices
-    similarity: Matrix
-    best_partners: Indices
-    p_of_interaction: Vector
-    p_of_others: Vector
-    pairs: DirectedPairs
-    p_of_hypotheses: Vector
-    goes_with_spread: Mask
-    excess: Vector
-    dependent: Indices
-
-    @property
-    def of_unequal_spread(self) -> Mask:
-        """Whether each entry needs a test for residuals of unequal spread: all if many do."""
-        return np.asarray(self.goes_with_spread | (self.goes_with_spread.mean() > MANY_WIDE))
-
-
-@dataclass(frozen=True, eq=False)
-class Shared:
-    """What all tasks need, in one object, so that it is sent to every worker once."""
-
-    inputs: Inputs
-    distillation: Distillation
-    results: Results | None = None
-    orders: dict[int, Indices] = field(default_factory=dict)
-
-    @cached_property
-    def products(self) -> PartnerProducts | None:
-        """Products of partners with the residuals of the fit to all features."""
-        if not self.inputs.interacting:
-            return None
-        E = self.distillation.full_fit.residuals
-        return self.inputs.products_with(E)
-
-    @cached_property
-    def partners_back(self) -> tuple[Indices, MembersByNumber]:
-        """Rows, by the number of each partner that they act together with most."""
-        assert self.results is not None
-        entry, place = np.nonzero(self.results.best_partners >= 0)
-        partners = self.results.best_partners[entry, place]
-        return self.results.rows[entry], MembersByNumber(partners)
-
-    def __sizeof__(self) -> int:
-        """Bytes of the scores alone: Dask keeps what is large on its workers."""
-        return int(getattr(self.inputs.Z, "nbytes", LARGE))
-
-
-def first_pass(inputs: Inputs, distillation: Distillation, work: Work) -> Results:
-    """Every column against the target as fitted to all features, its own part taken out.
-
-    How much that is, is exact for some fits and known to first order for others.
-    """
-    shared, tasks = Shared(inputs, distillation), []
-    width = max(_block_width(inputs), min(MAX_BLOCK, MAX_TASK_VALUES // inputs.n_rows))
-    inputs.prepare_for_workers()
-    if inputs.room.folder is not None:
-        _ = shared.products  # made once, in a file that all workers read
-    for partition, rows in enumerate(inputs.new_rows):
-        rows = rows[np.argsort(inputs.hypotheses[partition][rows], kind="stable")]
-        tasks += [
-            delayed(_test_rows)(shared, partition, rows[i : i + width])
-            for i in range(0, len(rows), width)
-        ]
-    blocks = []
-    with open_pool(work.n_jobs) as pool:
-        for done, found in enumerate(run_blocks(pool, tasks), 1):
-            blocks.append(found)
-            work.report("tests", done, len(tasks))
-    columns = [np.concatenate(column) for column in zip(*blocks, strict=True)]
-    rows, hypothesis_of, p, by_target, effects, linear, spline, *rest = columns
-    freedom, variance, most_similar, similarity, partners, p_of_interaction, p_of_others, wide = (
-        rest
-    )
-    return Results(
-        rows=rows,
-        hypothesis_of=hypothesis_of,
-        p=p,
-        p_by_target=by_target,
-        effects=effects,
-        neighbours=Neighbours(linear, spline),
-        freedom=freedom,
-        residual_variance=variance,
-        most_similar=most_similar,
-        similarity=similarity,
-        best_partners=partners,
-        p_of_interaction=p_of_interaction,
-        p_of_others=p_of_others,
-        pairs=DirectedPairs.joined([]),
-        p_of_hypotheses=combine_groups(p, hypothesis_of),
-        goes_with_spread=wide,
-        excess=np.zeros(len(rows)),
-        dependent=np.empty(0, np.intp),
-    )
-
-
-def _block_width(inputs: Inputs) -> int:
-    width = MAX_BLOCK_VALUES // inputs.n_rows // len(inputs.target.names)
-    return max(MIN_BLOCK, min(MAX_BLOCK, width))
-
-
-def _test_rows(shared: Shared, partition: int, rows: Indices) -> list[NDArray[Any]]:
-    """What `Results` holds of some rows as members of hypotheses of a partition."""
-    inputs = shared.inputs
-    hypothesis_of = inputs.hypotheses[partition]
-    alone = np.bincount(hypothesis_of[hypothesis_of >= 0])[hypothesis_of[rows]] == 1
-    rows = np.concatenate([rows[alone], rows[~alone]])  # those of a common part one after the other
-    commons = _common_parts(inputs, hypothesis_of, rows)
-    near = find_neighbours(
-        inputs.scores32, inputs.abs_scores32, hypothesis_of, rows, commons, inputs.products
-    )
-    width = _block_width(inputs)
-    parts = [
-        _test_block(shared, partition, rows[some], commons[some], near.take(some))
-        for some in (slice(i, i + width) for i in range(0, len(rows), width))
-    ]
-    return [np.concatenate(column) for column in zip(*parts, strict=True)]
-
-
-def _test_block(
-    shared: Shared, partition: int, rows: Indices, commons: list[AnyCommonPart], near: Neighbours
-) -> list[NDArray[Any]]:
-    """The same of rows whose neighbours are known."""
-    inputs, fit = shared.inputs, shared.distillation.full_fit
-    hypothesis_of = inputs.hypotheses[partition]
-    E = _residuals(inputs, fit, rows, hypothesis_of)
-    interact: Interact | None = None
-    if shared.products is not None:
-        interact = partial(
-            inputs.interactions, rows=rows, products=shared.products, partition=partition
-        )
-    found = inputs.compare(rows, near, commons, E, [fit.shape], interact=interact)
-    strongest, similarity = _most_similar(inputs, rows, near.linear)
-    return [
-        rows,
-        hypothesis_of[rows],
-        found.p,
-        found.p_by_target,
-        found.correlation,
-        near.linear,
-        near.spline,
-        found.freedom,
-        found.residual_variance,
-        strongest,
-        similarity,
-        *_of_interactions(found.interactions, len(rows)),
-        found.p_of_others,
-        row_spread_p_values(inputs, hypothesis_of, rows, found.residuals) < SPREAD_ALPHA,
-    ]
-
-
-def _of_interactions(found: Interactions | None, k: int) -> tuple[Indices, Vector]:
-    """Best partners of k rows, and p-values of the rows with any of them."""
-    if found is None:
-        return np.empty((k, 0), np.intp), np.ones(k)
-    return found.partners, found.p
-
-
-def _common_parts(inputs: Inputs, hypothesis_of: Indices, rows: Indices) -> list[AnyCommonPart]:
-    """What features outside the hypothesis of each row share.
-
-    A single feature has next to nothing of that of all.
-    """
-    members, found = MembersByNumber(hypothesis_of), dict[int, AnyCommonPart]()
-    by_need = len(rows) * inputs.components.vectors.size > MAX_KEPT_VECTORS
-    for number in np.unique(hypothesis_of[rows]).tolist():
-        own = inputs.with_products(members.of(number))
-        found[number] = inputs.components.of_all
-        if inputs.components.consist_of(own):
-            found[number] = inputs.components.part_without(own, inputs.Z, by_need)
-    return [found[number] for number in hypothesis_of[rows].tolist()]
-
-
-def _most_similar(inputs: Inputs, rows: Indices, near: Indices) -> tuple[Indices, Matrix]:
-    """Of the neighbours of each row the two that correlate most with it beyond chance, -1 for none.
-
-    Also their correlations, 0 where there is none.
-    """
-    n_shown = min(N_SHOWN, near.shape[1])
-    correlations = np.empty(near.shape)
-    for k, row in enumerate(rows):
-        correlations[k] = inputs.scores32[near[k]] @ inputs.scores32[row] / inputs.n_rows
-    by_chance = penalty(len(inputs.Z), inputs.n_rows)
-    correlations[(near < len(inputs.products)) | (np.abs(correlations) <= by_chance)] = 0.0
-    order = np.argsort(-np.abs(correlations), axis=1, kind="stable")[:, :n_shown]
-    similarity = np.take_along_axis(correlations, order, axis=1)
-    return np.where(similarity == 0, -1, np.take_along_axis(near, order, axis=1)), similarity
-
-
-def _residuals(
-    inputs: Inputs, fit: Distilled, rows: Indices, hypothesis_of: Indices
-) -> NDArray[np.float64]:
-    """Residuals of the target for each row, without the columns of its hypothesis: (q, rows, n).
-
-    They are (q, n) where they are the same for all.
-    """
-    numbers, places = np.unique(hypothesis_of[rows], return_inverse=True)
-    used = np.isin(numbers, hypothesis_of[inputs.behind(fit.used)])
-    if not used.any():
-        return fit.residuals
-    members = MembersByNumber(hypothesis_of)
-    found = np.repeat(fit.residuals[:, None], len(numbers), axis=1)
-    sets = [inputs.with_products(members.of(h)) for h in numbers[used].tolist()]
-    found[:, used] = fit.without(sets)
-    return found[:, places]
-
 
 Task = list[Indices]  # the entries of each of a few hypotheses
 
@@ -356,7 +69,7 @@ def refits(inputs: Inputs, distillation: Distillation, results: Results) -> list
         room -= len(entries[h])
         if not tasks or room < 0 or len(tasks[-1]) >= size:
             tasks.append([])
-            room = _block_width(inputs) - len(entries[h])
+            room = block_width(inputs) - len(entries[h])
         tasks[-1].append(entries[h])
     return tasks
 
@@ -468,7 +181,7 @@ def _test_without(shared: Shared, task: Task, check_residuals: bool) -> list[NDA
         np.array(excess),
         np.concatenate(
             [
-                _of_interactions(some, len(one.p))[1]
+                np.ones(len(one.p)) if some is None else some.p
                 for some, one in zip(interactions, found, strict=True)
             ]
         ),

@@ -16,7 +16,7 @@ import smrmr
 from oracles import closed_testing, smallest_levels
 from smrmr import ConditionalTests, Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
-from smrmr.conditional import inputs
+from smrmr.conditional import preparing
 from smrmr.data.feature_sets import read_feature_sets
 from smrmr.report import render, statement
 from smrmr.selection.layers import LAYERS
@@ -146,7 +146,7 @@ def test_effects_of_categories_have_no_sign_and_no_direction():
 
 def test_features_beyond_the_limit_of_the_tests_are_tested_alone(planted, found, monkeypatch):
     """Oracle: the same features without a limit."""
-    monkeypatch.setattr(inputs, "MAX_TESTED", 20)
+    monkeypatch.setattr(preparing, "MAX_TESTED", 20)
     some = select(*planted)
     assert 20 <= len(some.evidence.tested) < 30
     assert_array_equal(some.alone.p, found.alone.p)

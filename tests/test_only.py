@@ -14,7 +14,7 @@ import smrmr
 from questions import CASES, numbers
 from smrmr import Recipe, Selection, SmRMR, select, simulate
 from smrmr.cli.commands import app
-from smrmr.conditional import inputs
+from smrmr.conditional import preparing
 from smrmr.conditional.distillers import Distillation
 from smrmr.report.words import say
 
@@ -196,7 +196,7 @@ def test_many_features_are_adjusted_for_and_those_of_interest_tested(rng, monkey
     """Law: what is of interest is tested however little associated it is."""
     X, y = numbers(rng)
     last = int(np.argsort(select(X, y).relevance)[0])
-    monkeypatch.setattr(inputs, "MAX_TESTED", 10)
+    monkeypatch.setattr(preparing, "MAX_TESTED", 10)
     assert select(X, y, Recipe(alike=None)).outcome(last) == "not tested"
     some = select(X, y, Recipe(alike=None, only=[last]))
     assert some.outcome(last) == "not significant"

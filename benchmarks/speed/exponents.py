@@ -21,7 +21,7 @@ import joblib
 import numpy as np
 
 import smrmr
-from smrmr.conditional import passes, products
+from smrmr.conditional import products, results
 
 from . import cells, rows
 from .scale import exponent
@@ -145,7 +145,7 @@ def extrapolate(found, slopes):
     by_rows = last * (n / ROWS[0]) ** slopes["rows x 100"]
     seconds, pairs = by_rows * grown ** slopes["12,000 x features"], by_rows * grown**2
     scores = 4e-12 * n * tested  # TB
-    at_once = passes.MAX_TASK_VALUES / n, max(passes.MIN_BLOCK, passes.MAX_BLOCK_VALUES // n)
+    at_once = results.MAX_TASK_VALUES / n, max(results.MIN_BLOCK, results.MAX_BLOCK_VALUES // n)
     read = scores * tested * (2 / at_once[0] + 1 / at_once[1] + 0.5 * n / products.BLOCK_VALUES)
     print(f"{n:,} x {p:,}, of which {tested:,} are tested, extrapolated:")
     print(f"  processor: {seconds / 3600:,.0f} hours by these exponents,")

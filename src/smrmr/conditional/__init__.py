@@ -1,9 +1,9 @@
 """Conditional tests, the default: what a feature adds given all others.
 
-`inputs` and `model_columns` put features on the scale of the tests, `distillers` fit the target,
+`preparing` and `model_columns` put features on the scale of the tests, `distillers` fit the target,
 `residuals` adjust features for their neighbours, `statistics` compare residuals, `combine` and
-`calibration` make one p-value of several, `passes` runs it all, `rules` turn p-values into a
-decision; `controller` puts them together and `evidence` is what comes out.
+`calibration` make one p-value of several, `first_pass` and `second_pass` run it all, `rules` turn
+p-values into a decision; `controller` puts them together and `evidence` is what comes out.
 """
 
 from .controller import ConditionalTests

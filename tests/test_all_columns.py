@@ -117,7 +117,7 @@ def test_paths_keep_inner_products_of_columns_that_came_close(q, rng, monkeypatc
     Z, Y = drawn(rng, q)
     monkeypatch.setattr("smrmr.conditional.distillers.paths.MOST_CLOSE", 20)
     path = fit_path(without_gram(Z, Y), N_ROWS, left_out(len(Z)))
-    loss = path.with_gram
+    loss = path.with_gram(without_gram(Z, Y))
     held = np.flatnonzero(loss.place_in_gram >= 0)
     expected = Z[held] @ Z[held].T / N_ROWS
     place = loss.place_in_gram[held]

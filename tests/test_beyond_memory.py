@@ -16,12 +16,13 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from smrmr import Recipe, pipeline, select
+from smrmr import Recipe, pipeline, select, simulate
 from smrmr.conditional import first_pass, second_pass
 from smrmr.conditional.components import CommonPart, Components
 from smrmr.conditional.partner_products import all_products
 from smrmr.conditional.products import find_products, scaled_scores
 from smrmr.conditional.residuals import find_neighbours
+from smrmr.conditional.results import Shared
 from smrmr.conditional.scores import standardised
 from smrmr.data import open_columns, sources
 from smrmr.problems import Problem
@@ -144,6 +145,27 @@ def test_few_hypotheses_are_tested_again_together_where_components_are_large(rng
     few = second_pass.refits(*seen[0])
     assert max(map(len, few)) == 2
     assert [h.tolist() for task in few for h in task] == [h.tolist() for t in every for h in t]
+
+
+def test_workers_are_sent_scores_and_columns_once(rng, monkeypatch):
+    """Oracle: the bytes of both. Much else workers make again, and come to the same p-values."""
+    drawn, sent, tested = simulate("1.d", n=100, p=3000, random_state=rng), [], []
+    second = second_pass.second_pass
+
+    def send_before(inputs, distillation, results, *rest):
+        sent.append((pickle.dumps(Shared(inputs, distillation, results)), *rest))
+        tested.append((inputs, second(inputs, distillation, results, *rest)))
+        return tested[0][1]
+
+    monkeypatch.setattr("smrmr.conditional.controller.second_pass", send_before)
+    select(drawn.X, drawn.y, rng=0)
+    ((inputs, expected),) = tested
+    ((shared, *rest),) = sent
+    assert len(shared) < 2 * (inputs.Z.nbytes + inputs.problems[0].regressors.columns.nbytes)
+    there = pickle.loads(shared)
+    found = second(there.inputs, there.distillation, there.results, *rest)
+    assert_array_equal(found.p, expected.p)
+    assert (found.p != there.results.p).any()
 
 
 def test_nothing_is_left_after_an_error(rng, tmp_path, monkeypatch):

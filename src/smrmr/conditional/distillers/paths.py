@@ -11,7 +11,7 @@ memory of a path is that of its columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -47,8 +47,8 @@ class Path:
         path had ended. A column that is left out would take part where its bound exceeds lambda.
     violation
         The largest violation of the conditions of a minimum at any lambda, on the scale of y.
-    loss
-        What was minimised.
+    products
+        Inner products that are remembered for paths without some columns.
     """
 
     out: Mask
@@ -58,7 +58,11 @@ class Path:
     coefficients: NDArray[np.float64]
     reference: Reference
     violation: float
-    loss: SquaredLoss
+    products: dict[str, tuple[Matrix, Indices]] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without inner products, which workers make sooner than they are sent."""
+        return vars(self) | {"products": {}}
 
     @property
     def size(self) -> int:
@@ -117,24 +121,29 @@ class Path:
         n_steps = np.count_nonzero(bounds.any(axis=1))
         return Reference(residuals[:n_steps], bounds[:n_steps])
 
-    @cached_property
-    def with_gram(self) -> SquaredLoss:
+    def with_gram(self, loss: SquaredLoss) -> SquaredLoss:
         """The loss with inner products of columns that came close to taking part at any lambda.
 
         Paths without some columns let mostly these in.
         """
-        if not len(self.loss.columns):
-            return self.loss
+        if not len(loss.columns):
+            return loss
+        if "close" not in self.products:
+            self.products["close"] = self._products_of_close(loss.columns)
+        gram, place = self.products["close"]
+        return loss._replace(gram=gram, place_in_gram=place)
+
+    def _products_of_close(self, columns: Array) -> tuple[Matrix, Indices]:
+        """Inner products of these columns, and where each of all columns stands among them."""
         n_steps = len(self.known.bounds)
         close = np.max(self.known.bounds / self.lams[:n_steps, None], axis=0, initial=0.0)
         close[self.columns] = np.inf
         close[self.out] = 0.0
         some = np.argsort(-close, kind="stable")[: len(self.columns) + MOST_CLOSE]
-        columns = self.loss.columns[some].astype(np.float64, copy=False)
+        held = columns[some].astype(np.float64, copy=False)
         place = np.full(self.size, -1)
         place[some] = np.arange(len(some))
-        gram = columns @ columns.T / columns.shape[1]
-        return self.loss._replace(gram=gram, place_in_gram=place)
+        return held @ held.T / held.shape[1], place
 
 
 def fit_path(
@@ -157,7 +166,7 @@ def fit_path(
     if lams[0] == 0:
         criterion[0] = 0.0
         none = np.zeros((N_LAMBDAS, q, 0))
-        return Path(out, lams, criterion, columns, none, reference, 0.0, loss)
+        return Path(out, lams, criterion, columns, none, reference, 0.0)
     if known is not None and np.array_equal(lams, known.lams):
         done = int(known.first_step[out != known.out].min(initial=N_LAMBDAS))
         if done == N_LAMBDAS:
@@ -177,7 +186,7 @@ def fit_path(
     if convex is not None:
         starts = convex.coefficients[np.isfinite(convex.criterion)], convex.columns
     near = known or convex
-    loss = loss if near is None else near.with_gram
+    loss = loss if near is None else near.with_gram(loss)
     b, own = np.zeros((2, q, n_most))
     room = Room(
         is_working=is_working,
@@ -212,5 +221,4 @@ def fit_path(
         coefficients=coefficients[:, :, :count].copy(),
         reference=reference,
         violation=violation,
-        loss=loss,
     )

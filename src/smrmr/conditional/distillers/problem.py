@@ -185,6 +185,11 @@ class FitProblem:
             n_jobs=self.n_jobs,
         )
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without losses, which hold the columns once more: workers make their own."""
+        cache = {key: value for key, value in self.cache.items() if key[0] != "loss"}
+        return vars(self) | {"cache": cache}
+
     @property
     def judged(self) -> Indices:
         """Rows by which fits are judged: all, or 2,000 that are evenly spread."""

@@ -26,7 +26,7 @@ from .row_neighbours import RowNeighbours
 from .scores import adjusted_for, draw_tie_breakers, standardised
 from .statistics import Statistic, needs_partners
 
-TIMES_SCORES = 6  # ranks, scores, columns of fits and products of partners take up, at most
+TIMES_SCORES = 11  # the scores, a fit in memory holds at most, blocks that it works on included
 MAX_TESTED = 20_000  # features; of more, those most associated with the target
 
 

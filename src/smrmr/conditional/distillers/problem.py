@@ -187,8 +187,9 @@ class FitProblem:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without losses, which hold the columns once more: workers make their own."""
-        cache = {key: value for key, value in self.cache.items() if key[0] != "loss"}
-        return vars(self) | {"cache": cache}
+        losses = {("loss", size) for size in self._sizes}
+        kept = {key: value for key, value in self.cache.items() if key not in losses}
+        return vars(self) | {"cache": kept}
 
     @property
     def judged(self) -> Indices:

@@ -32,7 +32,8 @@ Interact: TypeAlias = Callable[[Matrix], tuple[Interactions, Interactions | None
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
 REMADE = {"scores32", "abs_scores32", "_kept_partner_scores32", "_kept_scores"}
 MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept,
-MAX_KEPT_AGAIN = 2**22  # and of those that are looked at again, in double precision
+MAX_KEPT_AGAIN = 2**22  # and of those that are looked at again, in double precision,
+MAX_SCORED = 2**20  # so many at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +247,10 @@ class Inputs:
         freedom, variance, values = np.zeros(k), np.zeros(k), np.empty((k, self.n_rows))
         of = {id(one): self._basis_with(one) for one in commons}
         bases = [of[id(one)] for one in commons]
-        parts = list(residuals_of(self.Z, rows, neighbours, E, bases))
-        for some, found in parts:
+        parts = []
+        for some, found in residuals_of(self.Z, rows, neighbours, E, bases):
             variance[some], values[some] = found.variance, found.values
+            parts.append((some, replace(found, values=values[some])))  # held once
         together: Interactions | None = None
         robust: Interactions | None = None
         if interact is not None:
@@ -366,7 +368,11 @@ class Inputs:
         return np.stack(found) if found else np.empty((0, self.n_rows))
 
     def _new_scores(self, which: Indices) -> Matrix:
-        return np.asarray(partner_scores(self.partner_values(which), np.float64), np.float64)
+        found = np.empty((len(which), self.n_rows))
+        width = max(1, MAX_SCORED // self.n_rows)  # since scoring takes several times as much
+        for some in (slice(k, k + width) for k in range(0, len(which), width)):
+            found[some] = partner_scores(self.partner_values(which[some]), np.float64)
+        return found
 
     @cached_property
     def _kept_scores(self) -> dict[int, Vector]:

@@ -15,7 +15,7 @@ from .residual_checks import MANY_WIDE
 from .residuals import Neighbours
 from .statistics import PartnerProducts
 
-MAX_BLOCK_VALUES = 2**22  # bounds the memory of one block of columns,
+MAX_BLOCK_VALUES = 2**21  # bounds the memory of one block of columns,
 MIN_BLOCK, MAX_BLOCK = 8, 256  # which has no fewer and no more columns than these;
 MAX_TASK_VALUES = 2**24  # the same of what a task holds: columns whose neighbours are found
 # together, or components without each of its hypotheses

@@ -138,9 +138,13 @@ class Watch:
 @contextmanager
 def workers(peaks):
     """Two Dask workers of one thread and 1 GB each; at the end their peaks, if none was lost."""
+    import dask
     import joblib
     from dask.distributed import Client, LocalCluster
 
+    # arrays of a megabyte go back to the system when they are dropped, not to a heap with gaps
+    given = {"MALLOC_MMAP_THRESHOLD_": 2**20}
+    dask.config.set({"distributed.nanny.pre-spawn-environ": given})
     cluster = LocalCluster(2, threads_per_worker=1, memory_limit="1GB", dashboard_address=None)
     with cluster, Client(cluster) as client:
         client.wait_for_workers(2)

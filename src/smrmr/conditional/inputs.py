@@ -30,6 +30,7 @@ from .statistics.rank_covariances import ranks_of, scores_by_rank
 Interact: TypeAlias = Callable[[Matrix], tuple[Interactions, Interactions | None]]
 
 MIN_LEFT = 0.01  # share of a sample's variance below which covariates explain all of it
+# What workers make from `Z` sooner than it is sent.
 REMADE = {"scores32", "abs_scores32", "_kept_partner_scores32", "_kept_scores"}
 MAX_KEPT_VALUES = 2**26  # of partners, whose scores are kept,
 MAX_KEPT_AGAIN = 2**22  # and of those that are looked at again, in double precision,
@@ -141,7 +142,7 @@ class Inputs:
     scaled: RowMatrix = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without scores that workers make sooner than they are sent: the same once more."""
+        """Without scores that workers make again."""
         return {
             name: value
             for name, value in vars(self).items()
